@@ -1,0 +1,43 @@
+# make help lists the targets.
+GO      ?= go
+TOOL     = $(GO) tool -modfile=tools/go.mod
+VULNMOD  = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
+FUZZTIME ?= 10s
+
+.PHONY: help demo build check test race lint fmt vuln fuzz bench
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: build ## play the main job without any key: real processes, a real store, a real crash
+	./bin/homing demo --once
+
+build: ## build bin/homing, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/homing ./cmd/homing
+
+check: lint race vuln build ## everything that must hold before a change lands
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## all tests under the race detector
+	$(GO) test -race ./...
+
+lint: ## formatting, vet and linters
+	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; echo "run make fmt"; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags faultpoint ./...
+	GOOS=darwin $(GO) vet ./internal/process
+	$(TOOL) golangci-lint run ./...
+
+fmt: ## format the code
+	$(TOOL) gofumpt -w .
+
+vuln: ## known vulnerabilities in what is linked, from a pinned copy of the database
+	./tools/vuln.sh $(VULNMOD)
+
+fuzz: ## every fuzz target for FUZZTIME each
+	./tools/fuzz.sh $(FUZZTIME)
+
+bench: ## benchmarks, as ratios against a limit in the same run
+	$(GO) test -run='^$$' -bench=. -benchmem ./internal/store/

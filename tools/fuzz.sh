@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the module for the given time each.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+grep -rnoE '^func (Fuzz[A-Za-z0-9_]+)' --include='*_test.go' . | while IFS=: read -r file _ target; do
+	target=${target#func }
+	echo "+ $target ($file)"
+	go test -run='^$' -fuzz="^$target\$" -fuzztime="$1" "./$(dirname "${file#./}")"
+done
