@@ -1,0 +1,144 @@
+package machine
+
+import (
+	"strings"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/session"
+)
+
+// MarkLife is how long an event of a platform is remembered, so that it is taken once. Telegram redelivers for 24 hours,
+// Feishu for six.
+const MarkLife = 72 * time.Hour
+
+// receive takes an event of a platform: durable before acknowledged, and once.
+func (o *Overlay) receive(r Receive) (Answer, error) {
+	mark := r.Account.String() + "|" + r.Event
+	if r.Event != "" {
+		if _, seen := o.marks.get(mark); seen {
+			return Answer{Duplicate: true}, nil
+		}
+		o.marks.put(mark, Mark{Event: mark, At: o.now})
+	}
+	if r.Cursor != "" {
+		o.positions.put(r.Account.String(), Position{Account: r.Account.String(), Cursor: r.Cursor, At: o.now})
+	}
+	switch {
+	case r.Aside != nil:
+		o.appended = append(o.appended, Change{Asides, mark, SetAside{r.Account.String(), r.Event, string(r.Aside.Raw), r.Aside.Reason, o.now}})
+		o.note(Record{Kind: "event", ID: r.Event, State: "set_aside", Why: r.Aside.Reason})
+		return Answer{}, nil
+	case r.Moved != nil:
+		o.moved(r.Account, r.Moved.From, r.Moved.To)
+		return Answer{}, nil
+	case r.Message == nil:
+		return Answer{}, nil
+	}
+	m := *r.Message
+	m.Address = o.inward(m.Address)
+	key := chat.KeyOf(m.Address, r.Keying)
+	if r.Command != nil {
+		return o.command(key, m, *r.Command)
+	}
+	if r.Reply != "" {
+		return Answer{Outgoing: o.say(m.Address, r.Reply, replyTo(m), r.Event, "", "")}, nil
+	}
+	if _, part := o.routes.get(key); r.OnlyIfPart && !part {
+		return Answer{}, nil
+	}
+	s := o.conversation(key)
+	l := o.lane(s.ID)
+	t := Text{Content: m.Text, Person: m.Address.Person, MessageID: m.ID, Event: r.Event, Steer: r.Steer, At: o.now}
+	if r.Shared {
+		t.Speaker = m.PersonName
+	}
+	l.Texts = with(l.Texts, t)
+	o.setLane(l)
+	s.ActiveAt = o.now
+	if s.Title == "" {
+		s.Title = firstWords(m.Text)
+	}
+	o.sessions.put(s.ID, s)
+	o.note(Record{Kind: "message", ID: r.Event, State: "taken", Session: s.ID, Route: key})
+	if l.Turn == "" {
+		o.openTurn(s.ID)
+	} else if r.Steer {
+		o.nudge(l.Turn)
+	}
+	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn}, nil
+}
+
+// conversation returns the place's current session; an empty place gets a fresh one.
+func (o *Overlay) conversation(key chat.Key) session.Session {
+	r, ok := o.routes.get(key)
+	if s, present := o.Session(r.Current); ok && r.Current != "" && present == session.Present {
+		return s
+	}
+	r.Key = key
+	fresh := o.fresh(key)
+	c, err := session.AsConversation(fresh)
+	if err != nil { // fresh makes human-facing chat sessions only
+		panic(err)
+	}
+	r, s := session.Open(r, c, o.now)
+	o.routes.put(key, r)
+	o.sessions.put(s.ID, s)
+	o.note(Record{Kind: "route", ID: string(key), State: "opened", Session: s.ID, Route: key})
+	return s
+}
+
+// fresh is a new chat session for the place; it is not stored yet.
+func (o *Overlay) fresh(key chat.Key) session.Session {
+	return session.Session{
+		ID: id.Session(o.newID(id.PrefixSession)), Profile: key.Address().Profile, Kind: session.Chat, Key: key,
+		CreatedAt: o.now, ActiveAt: o.now,
+	}
+}
+
+// moved remembers that a chat has a new id. Nothing moves and nothing ends: the first id stays the place's name, however
+// often the chat moves on.
+func (o *Overlay) moved(a chat.Account, from, to string) {
+	from = o.inward(chat.Address{Account: a, Chat: from}).Chat
+	if from == to || to == "" {
+		return
+	}
+	o.aliases.put("in:"+a.String()+":"+to, Alias{From: from, To: to})
+	o.aliases.put("out:"+a.String()+":"+from, Alias{From: from, To: to})
+	o.note(Record{Kind: "chat", ID: from, State: "moved", Why: to})
+}
+
+// inward gives an address the chat id that its place was named by.
+func (o *Overlay) inward(a chat.Address) chat.Address {
+	if al, ok := o.aliases.get("in:" + a.Account.String() + ":" + a.Chat); ok {
+		a.Chat = al.From
+	}
+	return a
+}
+
+// outward gives an address the chat id that the platform knows now.
+func (o *Overlay) outward(a chat.Address) chat.Address {
+	if al, ok := o.aliases.get("out:" + a.Account.String() + ":" + a.Chat); ok {
+		a.Chat = al.To
+	}
+	return a
+}
+
+// replyTo names the message to answer where several people talk.
+func replyTo(m chat.Message) string {
+	if m.Address.Type == chat.Direct {
+		return ""
+	}
+	return m.ID
+}
+
+// firstWords is a title made of what a person said first.
+func firstWords(text string) string {
+	const most = 60
+	words := strings.Join(strings.Fields(text), " ")
+	if r := []rune(words); len(r) > most {
+		return strings.TrimSpace(string(r[:most])) + "…"
+	}
+	return words
+}

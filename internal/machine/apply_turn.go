@@ -1,0 +1,359 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/tool"
+)
+
+// MaxCrashes is how often the daemon may die in a row at one step of a turn before the turn is given up.
+const MaxCrashes = 3
+
+// openTurn opens the session's next turn if none runs and something waits that asks for one. All that waits goes into it:
+// notices first, then the people's texts in order.
+func (o *Overlay) openTurn(sid id.Session) {
+	s, _ := o.sessions.get(sid)
+	if s.Ended() || o.lane(sid).Turn != "" {
+		return
+	}
+	o.refill(sid)
+	o.prove(sid)
+	l := o.lane(sid)
+	opens := len(l.Texts) > 0
+	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
+		c, _ := o.completions.get(cid)
+		opens = opens || c.OpensTurn()
+	}
+	if !opens {
+		return
+	}
+	notices, texts := l.Inbox, l.Texts
+	l.Turns++
+	t := Turn{
+		ID: id.Turn(o.newID(id.PrefixTurn)), Profile: s.Profile, Session: sid, Generation: s.Generation, No: l.Turns,
+		State: TurnRunning, CreatedAt: o.now, UpdatedAt: o.now,
+	}
+	l.Turn, l.Inbox, l.Texts = t.ID, nil, nil
+	o.setLane(l)
+	for _, cid := range notices {
+		t = o.bind(t, cid)
+	}
+	t = o.take(t, texts)
+	if o.lane(sid).LastEntry == EntryAssistant { // no turn begins on the agent's own words
+		o.write(Entry{Session: sid, Turn: t.ID, Kind: EntryNotice, Content: reminder(o.boundTo(t))})
+	}
+	s.ActiveAt = o.now
+	o.sessions.put(sid, s)
+	o.turns.put(t.ID, t)
+	cause := ""
+	if len(t.Bound) > 0 {
+		cause = string(t.Bound[0])
+	} else if len(t.Events) > 0 {
+		cause = t.Events[0]
+	}
+	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: sid, Route: s.Key, Cause: cause})
+	o.emit(RunStep{t, s})
+	o.refill(sid)
+}
+
+// take writes people's texts into the transcript of the turn.
+func (o *Overlay) take(t Turn, texts []Text) Turn {
+	for _, x := range texts {
+		o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker})
+		t.Texts++
+		if x.Event != "" {
+			t.Events = with(t.Events, x.Event)
+		}
+		if x.MessageID != "" {
+			t.ReplyTo = x.MessageID
+		}
+	}
+	return t
+}
+
+// bind gives an admitted completion to the turn. Its notice enters the transcript unless it stands there already.
+func (o *Overlay) bind(t Turn, cid id.Completion) Turn {
+	c, _ := o.completions.get(cid)
+	c.State, c.Turn, c.UpdatedAt = delivery.Bound, t.ID, o.now
+	c = o.enter(c, t.ID, t.No)
+	o.completions.put(cid, c)
+	t.Bound = with(t.Bound, cid)
+	o.note(Record{Kind: "completion", ID: string(cid), State: string(c.State), Session: t.Session, Cause: string(t.ID)})
+	return t
+}
+
+// current returns the turn that a report is about, if it is still the one.
+func (o *Overlay) current(tid id.Turn, generation uint64, step int) (Turn, session.Session, error) {
+	t, ok := o.turns.get(tid)
+	if !ok || t.State.Ended() || t.Generation != generation || t.Step != step {
+		return Turn{}, session.Session{}, ErrStale
+	}
+	s, presence := o.Session(t.Session)
+	if presence != session.Present || s.Ended() || s.Generation != generation {
+		return Turn{}, session.Session{}, ErrStale
+	}
+	return t, s, nil
+}
+
+// answered takes the model's answer to a step: the end of the turn, or the tool calls of the next one.
+func (o *Overlay) answered(r Answered) (Answer, error) {
+	t, s, err := o.current(r.Turn, r.Generation, r.Step)
+	if err != nil || len(t.Actions) > 0 { // the answer of this step is there already
+		return Answer{}, ErrStale
+	}
+	t.Calls++
+	t.Crashes, t.Waits, t.Detail, t.NextAt, t.State, t.UpdatedAt = 0, 0, "", time.Time{}, TurnRunning, o.now
+	o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: r.Text, Calls: r.Calls})
+	if len(r.Calls) == 0 {
+		o.finish(t, TurnCompleted, r.Text, "")
+		return Answer{}, nil
+	}
+	limit := o.policy(s.Profile).MaxIterations
+	if s.Kind == session.Subagent {
+		limit = o.policy(s.Profile).ChildIterations
+	}
+	if limit > 0 && t.Calls >= limit {
+		for _, c := range r.Calls {
+			o.write(Entry{
+				Session: s.ID, Turn: t.ID, Kind: EntryTool, CallID: c.ID, Tool: c.Name,
+				Content: tool.Error(tool.KindLimit, "not run: the turn has reached its limit of model calls"),
+			})
+		}
+		o.finish(t, TurnFailed, "", fmt.Sprintf("I stopped after %d model calls without coming to an end.", t.Calls))
+		return Answer{}, nil
+	}
+	for _, c := range r.Calls {
+		a := Action{
+			ID: id.Action(o.newID(id.PrefixAction)), Profile: t.Profile, Turn: t.ID, Session: s.ID, Step: t.Step, Call: c,
+			State: ActionIntended, CreatedAt: o.now, UpdatedAt: o.now,
+		}
+		o.actions.put(a.ID, a)
+		t.Actions = with(t.Actions, a.ID)
+		o.note(Record{Kind: "action", ID: string(a.ID), State: string(a.State), Session: s.ID, Cause: string(t.ID), Why: c.Name})
+	}
+	o.turns.put(t.ID, t)
+	o.proceed(t.ID)
+	return Answer{}, nil
+}
+
+// unanswered takes a failed attempt: the turn waits for the model, or fails when waiting can't help.
+func (o *Overlay) unanswered(r Unanswered) (Answer, error) {
+	t, s, err := o.current(r.Turn, r.Generation, r.Step)
+	if err != nil || len(t.Actions) > 0 || t.State == TurnWaiting { // this attempt was told already
+		return Answer{}, ErrStale
+	}
+	if r.Failure == agent.Refused || r.Failure == agent.Credential {
+		o.finish(t, TurnFailed, "", "The model did not take this: "+r.Text)
+		return Answer{}, nil
+	}
+	t.Waits++
+	wait := r.After
+	if wait <= 0 {
+		wait = min(time.Second<<min(t.Waits-1, 6), time.Minute)
+	}
+	t.State, t.Detail, t.NextAt, t.UpdatedAt, t.Crashes = TurnWaiting, r.Text, o.now.Add(wait), o.now, 0
+	o.turns.put(t.ID, t)
+	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: s.ID, Why: r.Text})
+	o.emit(Wake{t.NextAt, string(t.ID)})
+	return Answer{}, nil
+}
+
+// boundary is the end of a step: what may join the turn joins it, and the model is asked again.
+func (o *Overlay) boundary(t Turn) {
+	for _, aid := range t.Actions {
+		if a, ok := o.actions.get(aid); ok {
+			o.archive(Actions, string(aid), a)
+			o.actions.del(aid)
+		}
+	}
+	t.Actions = nil
+	t.Step++
+	t.State, t.Crashes, t.UpdatedAt = TurnRunning, 0, o.now
+	t = o.join(t)
+	o.turns.put(t.ID, t)
+	s, _ := o.sessions.get(t.Session)
+	o.emit(RunStep{t, s})
+}
+
+// join takes what may enter a running turn between two steps: notices that ask for no turn, and texts that steer.
+func (o *Overlay) join(t Turn) Turn {
+	o.prove(t.Session)
+	l := o.lane(t.Session)
+	var quiet, loud []id.Completion
+	for _, cid := range l.Inbox {
+		if c, _ := o.completions.get(cid); c.Quiet {
+			quiet = append(quiet, cid)
+		} else {
+			loud = append(loud, cid)
+		}
+	}
+	var steering, waiting []Text
+	for _, x := range l.Texts {
+		if x.Steer {
+			steering = append(steering, x)
+		} else {
+			waiting = append(waiting, x)
+		}
+	}
+	l.Inbox, l.Texts = loud, waiting
+	o.setLane(l)
+	for _, cid := range quiet {
+		t = o.bind(t, cid)
+	}
+	return o.take(t, steering)
+}
+
+// nudge lets a person's text in: a foreground command goes on in the background, a wait returns.
+func (o *Overlay) nudge(tid id.Turn) {
+	t, _ := o.turns.get(tid)
+	for _, aid := range t.Actions {
+		a, _ := o.actions.get(aid)
+		if a.State != ActionRunning || a.Process == "" {
+			continue
+		}
+		switch a.Call.Name {
+		case tool.Terminal:
+			if p, ok := o.processes.get(a.Process); ok && !p.Background {
+				o.emit(Promote{a.Process})
+			}
+		case tool.ProcessManage:
+			o.emit(Release{aid})
+		}
+	}
+}
+
+// finish ends a turn: what it had bound is settled, its answer goes out, and the next turn opens if something waits.
+// why is for people: it says what went wrong.
+func (o *Overlay) finish(t Turn, state TurnState, text, why string) {
+	s, _ := o.sessions.get(t.Session)
+	t.State, t.Reason, t.EndedAt, t.UpdatedAt, t.NextAt = state, why, o.now, o.now, time.Time{}
+	bound := o.boundTo(t)
+	for _, c := range bound {
+		switch state {
+		case TurnFailed:
+			o.bury(c, delivery.ReasonTurnFailed, "")
+		case TurnQuarantined:
+			o.bury(c, delivery.ReasonQuarantined, "")
+		default:
+			o.settle(c, delivery.DoneAnswered)
+		}
+	}
+	if s.Kind == session.Subagent {
+		o.close(t)
+		o.endChild(s, t, state, text, why)
+		return
+	}
+	// An API client reads the transcript; everybody else is sent the answer.
+	if answer := answerOf(t, bound, state, text, why); answer != "" && s.Kind == session.Chat {
+		to := s.Key.Address()
+		reply := ""
+		if to.Type != chat.Direct {
+			reply = t.ReplyTo
+		}
+		t.Outgoing = with(t.Outgoing, o.say(to, answer, reply, string(t.ID), s.ID, t.ID))
+	}
+	o.close(t)
+	o.wake(s.ID)
+}
+
+// answerOf is what the chat sees of a turn that ended.
+func answerOf(t Turn, bound []delivery.Completion, state TurnState, text, why string) string {
+	var results []string
+	for _, c := range bound {
+		if c.Kind == delivery.Delegation {
+			results = append(results, c.Notice)
+		}
+	}
+	switch {
+	case state == TurnFailed || state == TurnQuarantined:
+		return strings.Join(append([]string{"⚠ " + why}, results...), "\n\n")
+	case t.Texts > 0 && strings.TrimSpace(text) == "":
+		return "(The agent ended its turn without saying anything.)"
+	case t.Texts == 0 && silent(text):
+		return strings.Join(results, "\n\n")
+	}
+	return text
+}
+
+// silent tells whether a turn that no person asked for has nothing to say.
+func silent(text string) bool {
+	switch strings.TrimSpace(text) {
+	case "", "[SILENT]", "NO_REPLY", "HEARTBEAT_OK":
+		return true
+	}
+	return false
+}
+
+// close takes an ended turn out of what lives.
+func (o *Overlay) close(t Turn) {
+	for _, aid := range t.Actions {
+		if a, ok := o.actions.get(aid); ok {
+			o.archive(Actions, string(aid), a)
+			o.actions.del(aid)
+		}
+	}
+	l := o.lane(t.Session)
+	l.Turn, l.Last = "", t.ID
+	o.setLane(l)
+	o.turns.del(t.ID)
+	o.archive(Turns, string(t.ID), t)
+	s, _ := o.sessions.get(t.Session)
+	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: t.Session, Route: s.Key, Why: t.Reason})
+	o.emit(Settled{t, s})
+}
+
+// interrupt stops a running turn: a person stopped it or left its conversation, or its parent ended. It returns what the
+// turn had bound; the caller decides on that.
+func (o *Overlay) interrupt(t Turn, why string) []delivery.Completion {
+	for _, aid := range t.Actions {
+		a, ok := o.actions.get(aid)
+		if !ok || a.State == ActionDone || a.State == ActionFailed {
+			continue
+		}
+		o.abandon(a)
+		a.State, a.UpdatedAt = ActionInterrupted, o.now
+		a.Result = tool.Error(tool.KindInterrupted, why)
+		o.actions.put(aid, a)
+		o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryTool, CallID: a.Call.ID, Tool: a.Call.Name, Content: a.Result})
+	}
+	t.State, t.Reason, t.EndedAt, t.UpdatedAt = TurnInterrupted, why, o.now, o.now
+	o.close(t)
+	o.emit(Cancel{t.ID, t.Session})
+	return o.boundTo(t)
+}
+
+// boundTo returns the completions that a turn has bound.
+func (o *Overlay) boundTo(t Turn) []delivery.Completion {
+	bound := make([]delivery.Completion, 0, len(t.Bound))
+	for _, cid := range t.Bound {
+		c, _ := o.completions.get(cid)
+		bound = append(bound, c)
+	}
+	return bound
+}
+
+// abandon lets go of what an action was doing: a foreground command is killed, a wait ends, a delegation that was waited
+// for goes on by itself.
+func (o *Overlay) abandon(a Action) {
+	if p, ok := o.processes.get(a.Process); ok && !p.State.Ended() {
+		if p.Action == a.ID {
+			p.Action, p.Mute = "", true
+			o.kill(p, "interrupted")
+		} else if p.Waiter == a.ID {
+			p.Waiter = ""
+			o.processes.put(p.ID, p)
+		}
+	}
+	if d, ok := o.delegations.get(a.Delegation); ok && d.State == DelegationRunning {
+		d.Background, d.Action = true, ""
+		o.delegations.put(d.ID, d)
+	}
+}

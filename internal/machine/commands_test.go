@@ -1,0 +1,259 @@
+package machine_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// do carries out one command of a story.
+func (w *world) do(text string) error {
+	l, err := parse(text)
+	if err != nil {
+		return err
+	}
+	f, ok := commands()[l.name]
+	if !ok {
+		return fmt.Errorf("no command %q; there are %v", l.name, slices.Sorted(maps.Keys(commands())))
+	}
+	return f(w, l)
+}
+
+// commands are what stories and histories are made of.
+func commands() map[string]func(*world, line) error {
+	return map[string]func(*world, line) error{
+		// people
+		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command,
+		"end": func(w *world, l line) error {
+			_, _ = w.apply(machine.EndSession{Session: w.session(l.word(0))})
+			return nil
+		},
+		"halt": func(w *world, l line) error {
+			_, _ = w.apply(machine.StopDelegation{Delegation: id.Delegation(w.names.id(l.word(0)))})
+			return nil
+		},
+		"kill": func(w *world, l line) error {
+			_, _ = w.apply(machine.KillProcess{Process: id.Process(w.names.id(l.word(0)))})
+			return nil
+		},
+		"requeue": (*world).requeue,
+		"drop": func(w *world, l line) error {
+			_, _ = w.apply(machine.Drop{ID: w.names.id(l.word(0))})
+			return nil
+		},
+		"moved": (*world).moved,
+		// the model
+		"answer": (*world).answer, "call": (*world).answer, "fail": (*world).fail, "done": (*world).toolDone,
+		// processes
+		"started": (*world).started, "left": (*world).left, "promote": (*world).promote,
+		"overdue": func(w *world, l line) error {
+			w.report(machine.Overdue{Process: id.Process(w.names.id(l.word(0)))})
+			return nil
+		},
+		"exit": (*world).ended, "killed": (*world).ended, "lost": (*world).ended, "failed": (*world).ended,
+		// platforms
+		"claim": (*world).claim, "send": (*world).send,
+		"reachable": func(w *world, l line) error {
+			_, _ = w.apply(machine.Reachable{Account: places()[l.word(0)].Account})
+			return nil
+		},
+		// the daemon
+		"crash":  func(w *world, _ line) error { w.crash(); return nil },
+		"reopen": func(w *world, _ line) error { w.reopen(); return nil },
+		"full":   func(w *world, _ line) error { w.full = 1; return nil },
+		"tick":   func(w *world, l line) error { w.tick(l.span()); return nil },
+		"back":   func(w *world, l line) error { w.now = w.now.Add(-l.span()); return nil },
+		"again":  (*world).again,
+		"policy": (*world).setPolicy,
+		"api":    (*world).api,
+		// looking
+		"dump": (*world).dump, "transcript": (*world).showTranscript, "undelivered": (*world).undelivered,
+	}
+}
+
+func (w *world) session(short string) id.Session { return id.Session(w.names.id(short)) }
+
+// event is a message of a person on its way in.
+func (w *world) event(l line) (machine.Receive, error) {
+	a, ok := places()[l.word(0)]
+	if !ok {
+		return machine.Receive{}, fmt.Errorf("no place %q", l.word(0))
+	}
+	w.events++
+	name := "e" + strconv.Itoa(w.events)
+	if again, ok := l.option["event"]; ok {
+		name = again
+	}
+	return machine.Receive{
+		Account: a.Account, Event: name, Cursor: "after-" + name, Keying: w.keying, Shared: a.Type != chat.Direct,
+		Message: &chat.Message{Address: a, PersonName: a.Person, ID: "m-" + name, Addressed: true, SentAt: w.now},
+	}, nil
+}
+
+func (w *world) say(l line) error {
+	r, err := w.event(l)
+	if err != nil {
+		return err
+	}
+	r.Message.Text, r.Steer, r.OnlyIfPart = l.text("…"), l.has("steer"), l.has("if-part")
+	if l.has("unnamed") {
+		r.Event = ""
+	}
+	w.report(r)
+	return nil
+}
+
+func (w *world) command(l line) error {
+	r, err := w.event(l)
+	if err != nil {
+		return err
+	}
+	r.Command = &machine.Command{Name: l.name, Target: w.session(l.word(1)), Any: l.has("any")}
+	r.Message.Text = "/" + l.name
+	w.report(r)
+	return nil
+}
+
+func (w *world) moved(l line) error {
+	a := places()[l.word(0)]
+	w.events++
+	w.report(machine.Receive{
+		Account: a.Account, Event: "e" + strconv.Itoa(w.events),
+		Moved: &chat.Moved{Account: a.Account, From: l.word(1), To: l.word(2), ToType: a.Type},
+	})
+	return nil
+}
+
+func (w *world) requeue(l line) error {
+	r := machine.Requeue{ID: w.names.id(l.word(0)), Keying: w.keying}
+	if to, ok := l.option["to"]; ok {
+		a := places()[to]
+		if profile, ok := l.option["profile"]; ok {
+			a.Profile = profile
+		}
+		r.To = &a
+	}
+	_, _ = w.apply(r)
+	return nil
+}
+
+// turnOf is the running turn of a session, or any turn by its own name.
+func (w *world) turnOf(short string) (machine.Turn, error) {
+	if t, ok := either[machine.Turn](w.disk, machine.Turns, w.names.id(short)); ok {
+		return t, nil
+	}
+	if t := w.disk.turn(w.session(short)); t.ID != "" {
+		return t, nil
+	}
+	return machine.Turn{}, fmt.Errorf("no turn runs in %s", short)
+}
+
+// answer is the model's answer: a text, tool calls, or both.
+func (w *world) answer(l line) error {
+	t, err := w.turnOf(l.word(0))
+	if err != nil {
+		return err
+	}
+	r := machine.Answered{Turn: t.ID, Generation: t.Generation, Step: t.Step, Text: l.text("")}
+	for i, x := range l.words[1:] {
+		if !x.quoted {
+			r.Calls = callsOf(w, l.words[1+i:])
+			break
+		}
+	}
+	if step, ok := l.option["step"]; ok {
+		r.Step, _ = strconv.Atoi(step)
+	}
+	w.asked(t.ID, r.Step)
+	w.report(r)
+	return nil
+}
+
+func (w *world) asked(t id.Turn, step int) {
+	w.carried(func(e machine.Effect) bool {
+		s, ok := e.(machine.RunStep)
+		return ok && s.Turn.ID == t && s.Turn.Step == step
+	})
+}
+
+func (w *world) fail(l line) error {
+	t, err := w.turnOf(l.word(0))
+	if err != nil {
+		return err
+	}
+	failure := map[string]agent.Failure{
+		"unavailable": agent.Unavailable, "limited": agent.RateLimited, "refused": agent.Refused, "credential": agent.Credential,
+	}[l.word(1)]
+	w.asked(t.ID, t.Step)
+	w.report(machine.Unanswered{
+		Turn: t.ID, Generation: t.Generation, Step: t.Step, Failure: failure, After: l.span(), Text: l.text("the model said no"),
+	})
+	return nil
+}
+
+// toolDone is the result of a call that only reads or waits; with "seen" the agent sees the end of the process in it.
+func (w *world) toolDone(l line) error {
+	a, ok := either[machine.Action](w.disk, machine.Actions, w.names.id(l.word(0)))
+	if !ok {
+		return fmt.Errorf("no action %s", l.word(0))
+	}
+	r := machine.ToolDone{Action: a.ID, Result: l.text(`{"status":"still_running"}`)}
+	if l.has("seen") {
+		r.Consumes = a.Process
+	}
+	w.carried(func(e machine.Effect) bool { x, ok := e.(machine.RunTool); return ok && x.Action.ID == a.ID })
+	w.report(r)
+	return nil
+}
+
+// again repeats the n-th last report that was accepted. Nothing may come of it.
+func (w *world) again(l line) error {
+	if n := len(w.reports) - max(l.number(), 1); n >= 0 {
+		_, _ = w.apply(w.reports[n])
+	}
+	return nil
+}
+
+func (w *world) setPolicy(l line) error {
+	for k, v := range l.option {
+		n, _ := strconv.Atoi(v)
+		switch k {
+		case "surface":
+			w.policy.SurfaceChildProcesses = v == "on"
+		case "inbox":
+			w.policy.InboxLimit = n
+		case "children":
+			w.policy.MaxChildren = n
+		case "depth":
+			w.policy.MaxSpawnDepth = n
+		case "iterations":
+			w.policy.MaxIterations = n
+		case "child-iterations":
+			w.policy.ChildIterations = n
+		case "processes":
+			w.policy.MaxProcesses = n
+		case "attempts":
+			w.policy.Delivery.MaxAttempts = n
+		case "unknown":
+			w.policy.Delivery.Resend = v == "resend"
+		case "summary":
+			w.policy.MaxSummaryChars = n
+		case "receipts":
+			w.policy.Receipts = machine.ReceiptMode(v)
+		case "expire":
+			w.policy.ExpireAfter, _ = time.ParseDuration(v)
+		case "per-person":
+			w.keying = chat.Keying{PerPersonInGroups: v == "on", PerPersonInThreads: v == "on"}
+		default:
+			return fmt.Errorf("no policy %q", k)
+		}
+	}
+	return nil
+}

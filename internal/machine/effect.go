@@ -1,0 +1,86 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/session"
+)
+
+// Effect is something to be done. It is carried out only after the commit of the batch that asked for it, and may be asked
+// for again after a restart: who carries it out makes sure that doing it twice is doing it once.
+type Effect interface{ effect() }
+
+// Issued is an effect with the number of the commit that made it durable.
+type Issued struct {
+	Commit uint64
+	Effect Effect
+}
+
+// RunStep asks the model for the next step of a turn.
+type RunStep struct {
+	Turn    Turn
+	Session session.Session
+}
+
+// RunTool carries out a tool call that only reads, or waits.
+type RunTool struct {
+	Action  Action
+	Process Process // the process it is about
+	Timeout time.Duration
+}
+
+// Tend sees to it that a process runs under its supervisor (at most once) and reports how it goes.
+type Tend struct{ Process Process }
+
+// Kill ends a process. Repeating it does no harm.
+type Kill struct {
+	Process id.Process
+	Reason  string
+}
+
+// Promote lets a foreground command go on in the background now.
+type Promote struct{ Process id.Process }
+
+// Release lets a wait return now.
+type Release struct{ Action id.Action }
+
+// Prepare renders a message that is first in its chat and due, if it has no parts yet, and claims it.
+type Prepare struct{ Outgoing delivery.Outgoing }
+
+// Transmit sends the next part of a claimed message, once.
+type Transmit struct {
+	Outgoing delivery.Outgoing
+	Part     int
+}
+
+// Cancel stops what runs for a turn: it is of no use any more.
+type Cancel struct {
+	Turn    id.Turn
+	Session id.Session
+}
+
+// Wake submits Due for the id at that time.
+type Wake struct {
+	At time.Time
+	ID string
+}
+
+// Settled tells that a turn is over.
+type Settled struct {
+	Turn    Turn
+	Session session.Session
+}
+
+func (RunStep) effect()  {}
+func (RunTool) effect()  {}
+func (Tend) effect()     {}
+func (Kill) effect()     {}
+func (Promote) effect()  {}
+func (Release) effect()  {}
+func (Prepare) effect()  {}
+func (Transmit) effect() {}
+func (Cancel) effect()   {}
+func (Wake) effect()     {}
+func (Settled) effect()  {}

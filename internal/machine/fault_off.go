@@ -1,0 +1,5 @@
+//go:build !faultpoint
+
+package machine
+
+func faultPoint(Request, string) {}

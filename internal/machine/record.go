@@ -1,0 +1,293 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/tool"
+)
+
+// Lane is what waits at a session: its running turn, its inbox, its people's texts, its running work. One turn at a time.
+type Lane struct {
+	Session   id.Session      `json:"session"`
+	Turn      id.Turn         `json:"turn,omitempty"`       // running, or none
+	Last      id.Turn         `json:"last,omitempty"`       // the latest that ended
+	Turns     int             `json:"turns"`                // opened so far
+	Entries   uint64          `json:"entries"`              // length of the transcript
+	LastEntry EntryKind       `json:"last_entry,omitempty"` // the kind of the last one
+	Texts     []Text          `json:"texts,omitempty"`      // of people, in order
+	Inbox     []id.Completion `json:"inbox,omitempty"`      // admitted
+	// Overflow waits for room in the inbox, Kept for a person who resumes the conversation.
+	Overflow    []id.Completion `json:"overflow,omitempty"`
+	Kept        []id.Completion `json:"kept,omitempty"`
+	Delegations []id.Delegation `json:"delegations,omitempty"` // running
+	Processes   []id.Process    `json:"processes,omitempty"`   // running, owned by this session
+	// HandedOff and Unread are what a subagent's result tells of its processes.
+	HandedOff []id.Process `json:"handed_off,omitempty"`
+	Unread    int          `json:"unread,omitempty"`
+}
+
+// Text is a person's text that waits for a turn.
+type Text struct {
+	Content   string    `json:"content"`
+	Speaker   string    `json:"speaker,omitempty"` // in a shared place
+	Person    string    `json:"person,omitempty"`
+	MessageID string    `json:"message_id,omitempty"`
+	Event     string    `json:"event,omitempty"`
+	Steer     bool      `json:"steer,omitempty"` // may join the running turn at its next step
+	At        time.Time `json:"at"`
+}
+
+// TurnState is a state of a turn.
+type TurnState string
+
+// The states of a turn.
+const (
+	TurnRunning     TurnState = "running"
+	TurnWaiting     TurnState = "waiting_for_environment"
+	TurnDelegated   TurnState = "delegated"
+	TurnRecovering  TurnState = "recovering"
+	TurnCompleted   TurnState = "completed"
+	TurnFailed      TurnState = "failed"
+	TurnInterrupted TurnState = "interrupted"
+	TurnQuarantined TurnState = "quarantined"
+)
+
+// Ended tells whether the turn is over.
+func (s TurnState) Ended() bool {
+	return s == TurnCompleted || s == TurnFailed || s == TurnInterrupted || s == TurnQuarantined
+}
+
+// Turn is one run of the agent in a session.
+type Turn struct {
+	ID         id.Turn         `json:"id"`
+	Profile    string          `json:"profile"`
+	Session    id.Session      `json:"session"`
+	Generation uint64          `json:"generation"`
+	No         int             `json:"no"` // of the session's turns
+	State      TurnState       `json:"state"`
+	Step       int             `json:"step"`
+	Calls      int             `json:"calls"` // answers of the model so far
+	Actions    []id.Action     `json:"actions,omitempty"`
+	Bound      []id.Completion `json:"bound,omitempty"`
+	Texts      int             `json:"texts,omitempty"`  // of people, that it answers
+	Events     []string        `json:"events,omitempty"` // the platforms' ids of those
+	ReplyTo    string          `json:"reply_to,omitempty"`
+	Crashes    int             `json:"crashes,omitempty"` // of the daemon in a row at this step
+	Waits      int             `json:"waits,omitempty"`
+	NextAt     time.Time       `json:"next_at,omitzero"`
+	Detail     string          `json:"detail,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Outgoing   []id.Outgoing   `json:"outgoing,omitempty"`
+	Processes  []id.Process    `json:"processes,omitempty"`
+	Delegated  []id.Delegation `json:"delegated,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+	EndedAt    time.Time       `json:"ended_at,omitzero"`
+}
+
+// ActionState is a state of a tool call in the ledger.
+type ActionState string
+
+// The states of an action. Its intent is durable before anything is done.
+const (
+	ActionIntended    ActionState = "intended"
+	ActionRunning     ActionState = "running"
+	ActionDone        ActionState = "done"
+	ActionFailed      ActionState = "failed"
+	ActionInterrupted ActionState = "interrupted"
+)
+
+// Action is one tool call.
+type Action struct {
+	ID         id.Action     `json:"id"`
+	Profile    string        `json:"profile"`
+	Turn       id.Turn       `json:"turn"`
+	Session    id.Session    `json:"session"`
+	Step       int           `json:"step"`
+	Call       agent.Call    `json:"call"`
+	State      ActionState   `json:"state"`
+	Process    id.Process    `json:"process,omitempty"`
+	Delegation id.Delegation `json:"delegation,omitempty"`
+	Result     string        `json:"result,omitempty"`
+	CreatedAt  time.Time     `json:"created_at"`
+	UpdatedAt  time.Time     `json:"updated_at"`
+}
+
+// ProcessState is a state of a process.
+type ProcessState string
+
+// The states of a process.
+const (
+	ProcessStarting    ProcessState = "starting" // intended: nothing may have run yet
+	ProcessRunning     ProcessState = "running"
+	ProcessExited      ProcessState = "exited"
+	ProcessKilled      ProcessState = "killed"
+	ProcessLost        ProcessState = "lost"
+	ProcessFailedStart ProcessState = "failed_start"
+)
+
+// Ended tells whether the process is over.
+func (s ProcessState) Ended() bool { return s != ProcessStarting && s != ProcessRunning }
+
+// Process is a command under its supervisor.
+type Process struct {
+	ID        id.Process   `json:"id"`
+	Profile   string       `json:"profile"`
+	State     ProcessState `json:"state"`
+	Command   string       `json:"command"`
+	Workdir   string       `json:"workdir,omitempty"`
+	Owner     id.Session   `json:"owner"`      // whose it is now
+	StartedBy id.Session   `json:"started_by"` // who started it
+	Pin       id.Session   `json:"pin"`        // where the walk to its owner begins
+	Turn      id.Turn      `json:"turn"`
+	TurnNo    int          `json:"turn_no"` // of the person's turn from which the work comes
+	// Action is the call that waits for its start or its end in the foreground; Waiter is a later call (wait, kill) that
+	// claims the exit.
+	Action     id.Action             `json:"action,omitempty"`
+	Waiter     id.Action             `json:"waiter,omitempty"`
+	Background bool                  `json:"background"`
+	Notify     bool                  `json:"notify"`
+	Timeout    time.Duration         `json:"timeout,omitempty"`
+	Child      *delivery.Attribution `json:"child,omitempty"` // started by a subagent and not handed off
+	HandedOff  string                `json:"handed_off,omitempty"`
+	Purpose    string                `json:"purpose,omitempty"`
+	Kill       string                `json:"kill,omitempty"` // a kill is wanted, and why
+	Mute       bool                  `json:"mute,omitempty"` // its end makes no completion
+	// Promoted and LeftRunning tell how a foreground command became a background process.
+	Promoted    time.Duration `json:"promoted,omitempty"`
+	LeftRunning bool          `json:"left_running,omitempty"`
+	Seen        bool          `json:"seen,omitempty"` // the agent has seen the end
+	Completion  id.Completion `json:"completion,omitempty"`
+	ExitCode    *int          `json:"exit_code,omitempty"`
+	Signal      string        `json:"signal,omitempty"`
+	Detail      string        `json:"detail,omitempty"`
+	PID         int           `json:"pid,omitempty"`
+	Tail        string        `json:"tail,omitempty"`
+	CreatedAt   time.Time     `json:"created_at"`
+	StartedAt   time.Time     `json:"started_at,omitzero"`
+	EndedAt     time.Time     `json:"ended_at,omitzero"`
+	UpdatedAt   time.Time     `json:"updated_at"`
+}
+
+// DelegationState is the state of a delegation: running, or the state of its worst child.
+type DelegationState string
+
+// The states of a delegation, from good to bad.
+const (
+	DelegationRunning     DelegationState = "running"
+	DelegationCompleted   DelegationState = "completed"
+	DelegationInterrupted DelegationState = "interrupted"
+	DelegationTimeout     DelegationState = "timeout"
+	DelegationStalled     DelegationState = "stalled"
+	DelegationFailed      DelegationState = "failed"
+	DelegationUnknown     DelegationState = "unknown"
+	DelegationQuarantined DelegationState = "quarantined"
+)
+
+// Delegation is work given to subagents by one tool call.
+type Delegation struct {
+	ID         id.Delegation   `json:"id"`
+	Profile    string          `json:"profile"`
+	State      DelegationState `json:"state"`
+	Session    id.Session      `json:"session"` // that delegated
+	Turn       id.Turn         `json:"turn"`
+	TurnNo     int             `json:"turn_no"` // of the person's turn from which the work comes
+	Action     id.Action       `json:"action"`
+	Background bool            `json:"background"`
+	Told       bool            `json:"told,omitempty"`  // its end was the answer of a tool call
+	Quiet      bool            `json:"quiet,omitempty"` // a person stopped it: the result wakes nobody
+	Children   []Child         `json:"children"`
+	Completion id.Completion   `json:"completion,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	UpdatedAt  time.Time       `json:"updated_at"`
+	EndedAt    time.Time       `json:"ended_at,omitzero"`
+}
+
+// Child is one subagent of a delegation with its result.
+type Child struct {
+	Session id.Session      `json:"session"`
+	Goal    string          `json:"goal"`
+	State   DelegationState `json:"state"`
+	Report  *tool.Report    `json:"report,omitempty"`
+}
+
+// EntryKind is the kind of a transcript entry.
+type EntryKind string
+
+// The kinds of transcript entries.
+const (
+	EntryUser      EntryKind = "user"
+	EntryAssistant EntryKind = "assistant"
+	EntryTool      EntryKind = "tool"
+	EntryNotice    EntryKind = "notice"
+	EntrySummary   EntryKind = "summary"
+)
+
+// Entry is one entry of a transcript. Entries are only ever appended.
+type Entry struct {
+	Session    id.Session    `json:"session"`
+	Seq        uint64        `json:"seq"` // from 1
+	Turn       id.Turn       `json:"turn"`
+	Kind       EntryKind     `json:"kind"`
+	Content    string        `json:"content"`
+	Speaker    string        `json:"speaker,omitempty"`
+	Calls      []agent.Call  `json:"calls,omitempty"`
+	CallID     string        `json:"call_id,omitempty"`
+	Tool       string        `json:"tool,omitempty"`
+	Completion id.Completion `json:"completion,omitempty"`
+	At         time.Time     `json:"at"`
+}
+
+// Record is one line of the journal: a transition with its cause.
+type Record struct {
+	Seq     uint64     `json:"seq"`
+	Commit  uint64     `json:"commit"`
+	At      time.Time  `json:"at"`
+	Kind    string     `json:"kind"`         // "turn", "completion", "route", ...
+	ID      string     `json:"id,omitempty"` // what it is about
+	State   string     `json:"state,omitempty"`
+	Session id.Session `json:"session,omitempty"`
+	Route   chat.Key   `json:"route,omitempty"`
+	Cause   string     `json:"cause,omitempty"` // the id that caused it
+	Why     string     `json:"why,omitempty"`
+}
+
+// Mark remembers an event of a platform that was taken.
+type Mark struct {
+	Event string    `json:"event"`
+	At    time.Time `json:"at"`
+}
+
+// Position is how far an account's events are stored.
+type Position struct {
+	Account string    `json:"account"`
+	Cursor  string    `json:"cursor"`
+	At      time.Time `json:"at"`
+}
+
+// Alias says that a chat has a new id on its platform.
+type Alias struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// SetAside is an event that could not be decoded.
+type SetAside struct {
+	Account string    `json:"account"`
+	Event   string    `json:"event"`
+	Raw     string    `json:"raw"`
+	Reason  string    `json:"reason"`
+	At      time.Time `json:"at"`
+}
+
+// Meta is what the store says of itself.
+type Meta struct {
+	Seq    uint64    `json:"seq"`    // of the journal
+	Commit uint64    `json:"commit"` // of the last batch
+	Clean  bool      `json:"clean"`  // the daemon ended in order
+	At     time.Time `json:"at"`
+}

@@ -1,0 +1,184 @@
+package machine
+
+import (
+	"time"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+)
+
+// Request is something that happened or is asked for. It is data; Apply decides what comes of it.
+type Request interface{ request() }
+
+// Receive tells that a platform delivered an event. It is answered once the event is durable.
+type Receive struct {
+	Account chat.Account
+	Event   string // duplicate key; empty: none
+	Cursor  string
+	// Message is nil for an event that only moves the cursor: uninteresting, denied, or not addressed to us.
+	Message *chat.Message
+	Keying  chat.Keying
+	// OnlyIfPart takes the message only where the agent has taken part before (a thread without a mention).
+	OnlyIfPart bool
+	Steer      bool     // a running turn may take it at its next step
+	Shared     bool     // several people talk here: the text bears its speaker's name
+	Command    *Command // instead of a text for the agent
+	Reply      string   // a text to answer at once, without the agent
+	Moved      *chat.Moved
+	Aside      *chat.Aside
+}
+
+// Command is a person's word to the gateway that changes something.
+type Command struct {
+	Name   string // "new", "stop", "resume"
+	Target id.Session
+	Any    bool // may resume a conversation of another place
+	Text   string
+}
+
+// Answered tells that the model answered a step.
+type Answered struct {
+	Turn       id.Turn
+	Generation uint64
+	Step       int
+	Text       string
+	Calls      []agent.Call
+}
+
+// Unanswered tells that an attempt at a step failed.
+type Unanswered struct {
+	Turn       id.Turn
+	Generation uint64
+	Step       int
+	Failure    agent.Failure
+	After      time.Duration // the server asked to wait that long
+	Text       string        // for people
+}
+
+// ToolDone tells that a tool call was carried out.
+type ToolDone struct {
+	Action   id.Action
+	Result   string
+	Failed   bool
+	Consumes id.Process // the agent sees the end of this process in the result
+}
+
+// Started tells that the command of a process runs.
+type Started struct {
+	Process id.Process
+	PID     int
+	At      time.Time
+}
+
+// Left tells that the leader of a process ended and something in its group goes on.
+type Left struct {
+	Process   id.Process
+	ExitCode  *int
+	Signal    string
+	Output    string
+	Truncated bool
+	Ran       time.Duration
+}
+
+// Ended tells that a process is over.
+type Ended struct {
+	Process   id.Process
+	State     ProcessState
+	ExitCode  *int
+	Signal    string
+	Detail    string // what is to be known beyond the code: a reboot, escaped descendants, why it did not start
+	Output    string // bounded
+	Truncated bool
+	Tail      string // its last lines
+	StartedAt time.Time
+	EndedAt   time.Time
+}
+
+// Promoted tells that the foreground command has run long enough, or a person wrote.
+type Promoted struct {
+	Process   id.Process
+	Output    string
+	Truncated bool
+	After     time.Duration
+}
+
+// Overdue tells that the foreground command has reached its time-out.
+type Overdue struct{ Process id.Process }
+
+// Claim tells that a sender is about to send the message; Parts as rendered, if it had none.
+type Claim struct {
+	Outgoing   id.Outgoing
+	Parts      []delivery.Part
+	Idempotent bool
+}
+
+// SendDone tells that an attempt came to its end.
+type SendDone struct {
+	Outgoing id.Outgoing
+	Part     int
+	Try      int // Outgoing.Tries as the Transmit had it; 0: the one in hand
+	Outcome  delivery.Outcome
+}
+
+// Due tells that the time of a Wake has come.
+type Due struct{ ID string }
+
+// Reachable tells that an account works again: what waited for it is due.
+type Reachable struct{ Account chat.Account }
+
+// Say sends a text to a place, as an operator or a command asked.
+type Say struct {
+	To      chat.Address
+	Text    string
+	Cause   string
+	Session id.Session
+}
+
+// EndSession is a person or client who ends a conversation for good.
+type EndSession struct{ Session id.Session }
+
+// StopDelegation is a person who stops a delegation.
+type StopDelegation struct{ Delegation id.Delegation }
+
+// KillProcess is a person who kills a process.
+type KillProcess struct{ Process id.Process }
+
+// Requeue is a person who wants a dead letter tried again.
+type Requeue struct {
+	ID     string
+	To     *chat.Address // another place, or nil
+	Keying chat.Keying
+}
+
+// Drop is a person who gives a dead letter up.
+type Drop struct{ ID string }
+
+// Recover tells that the daemon starts. It is the first request of a life.
+type Recover struct{}
+
+// Shutdown tells that the daemon ends in order. It is the last request of a life.
+type Shutdown struct{}
+
+func (Receive) request()        {}
+func (Answered) request()       {}
+func (Unanswered) request()     {}
+func (ToolDone) request()       {}
+func (Started) request()        {}
+func (Left) request()           {}
+func (Ended) request()          {}
+func (Promoted) request()       {}
+func (Overdue) request()        {}
+func (Claim) request()          {}
+func (SendDone) request()       {}
+func (Due) request()            {}
+func (Reachable) request()      {}
+func (Say) request()            {}
+func (EndSession) request()     {}
+func (StopDelegation) request() {}
+func (KillProcess) request()    {}
+func (Requeue) request()        {}
+func (Drop) request()           {}
+func (Recover) request()        {}
+func (Shutdown) request()       {}

@@ -1,0 +1,210 @@
+package machine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// reading is how far a transcript was read, and what it has open.
+type reading struct {
+	entries uint64
+	open    []string // calls that are not answered
+	last    machine.EntryKind
+}
+
+// entries: transcripts are legal for strict providers.
+func (r *rules) entries(s step) error {
+	if s.lost {
+		return nil
+	}
+	for _, c := range s.changes {
+		e, ok := c.Value.(machine.Entry)
+		if !ok {
+			continue
+		}
+		t := r.transcripts[e.Session]
+		if t == nil {
+			t = &reading{}
+			r.transcripts[e.Session] = t
+		}
+		if t.entries++; e.Seq != t.entries || c.Key != machine.EntryKey(e.Session, e.Seq) {
+			return fmt.Errorf("entry %d of %s comes as number %d", e.Seq, e.Session, t.entries)
+		}
+		switch {
+		case e.Kind == machine.EntryTool:
+			i := slices.Index(t.open, e.CallID)
+			if i < 0 {
+				return fmt.Errorf("%s: an answer to %s, which is not open", e.Session, e.CallID)
+			}
+			t.open = slices.Delete(t.open, i, i+1)
+		case len(t.open) > 0:
+			return fmt.Errorf("%s: a %s entry while %v are open", e.Session, e.Kind, t.open)
+		case e.Kind == machine.EntryAssistant && (t.last == machine.EntryAssistant || t.last == ""):
+			return fmt.Errorf("%s: the agent speaks after %q", e.Session, t.last)
+		}
+		t.last = e.Kind
+		for _, c := range e.Calls {
+			t.open = append(t.open, c.ID)
+		}
+		if e.Completion != "" {
+			k := string(e.Completion) + " in " + string(e.Session)
+			if r.entered[k]++; r.entered[k] > 1 {
+				return fmt.Errorf("%s stands there twice", k)
+			}
+		}
+		if e.Kind == machine.EntryUser && strings.HasPrefix(e.Content, "text ") { // S-10, R-08
+			if r.texts[e.Content]++; r.texts[e.Content] > 1 {
+				return fmt.Errorf("%q was run twice", e.Content)
+			}
+		}
+	}
+	for sid, t := range r.transcripts {
+		l := s.after.lane(sid)
+		if l.Entries != t.entries || l.LastEntry != t.last {
+			return fmt.Errorf("the lane of %s counts %d entries, last %s", sid, l.Entries, l.LastEntry)
+		}
+		if len(t.open) > 0 && l.Turn == "" {
+			return fmt.Errorf("%s rests with open calls", sid)
+		}
+	}
+	for _, e := range s.effects {
+		step, ok := e.Effect.(machine.RunStep)
+		if !ok {
+			continue
+		}
+		now, live := get[machine.Turn](s.after, machine.Turns, string(step.Turn.ID))
+		if t := r.transcripts[step.Session.ID]; live && now.Step == step.Turn.Step && len(now.Actions) == 0 &&
+			(t.last == machine.EntryAssistant || len(t.open) > 0) {
+			return fmt.Errorf("the model is asked after its own words in %s", step.Session.ID)
+		}
+	}
+	return nil
+}
+
+// partSent is what is known of one part of a message.
+type partSent struct{ arrived, open bool }
+
+// sending: in each chat what was queued first is sent first; what arrived is not sent again, and what may have arrived
+// only with the mark.
+func (r *rules) sending(s step) error {
+	if s.lost {
+		return nil
+	}
+	if _, crashed := s.request.(machine.Recover); crashed {
+		for _, m := range all[delivery.Outgoing](s.before, machine.Outgoings) {
+			if m.State == delivery.Sending {
+				r.part(m.ID, m.Current()).open = true
+			}
+		}
+	}
+	if d, ok := s.request.(machine.SendDone); ok && s.err == nil {
+		p := r.part(d.Outgoing, d.Part)
+		switch f := d.Outcome.Failure; {
+		case f == nil:
+			p.arrived = true
+		case f.Fault == "unknown":
+			p.open = true
+		}
+	}
+	if q, ok := s.request.(machine.Requeue); ok && s.err == nil && q.To != nil { // anew, for another place
+		for k := range r.parts {
+			if strings.HasPrefix(k, q.ID+".") {
+				delete(r.parts, k)
+			}
+		}
+	}
+	for _, c := range s.changes { // in the order of ids, which is that of their making within a step
+		m, ok := c.Value.(delivery.Outgoing)
+		switch k := chatOf(m.To); {
+		case !ok:
+		case m.Finished():
+			for k, q := range r.queues {
+				r.queues[k] = slices.DeleteFunc(q, func(x id.Outgoing) bool { return x == m.ID })
+			}
+			delete(r.queued, m.ID)
+		case !r.queued[m.ID]:
+			r.queued[m.ID] = true
+			r.queues[k] = append(r.queues[k], m.ID)
+		}
+	}
+	for _, m := range all[delivery.Outgoing](s.after, machine.Outgoings) {
+		if m.State == delivery.Sending && r.queues[chatOf(m.To)][0] != m.ID {
+			return fmt.Errorf("%s is sent before %s", m.ID, r.queues[chatOf(m.To)][0])
+		}
+		sending := 0
+		for _, p := range m.Parts {
+			if p.State == delivery.Sending {
+				sending++
+			}
+		}
+		if want := map[bool]int{true: 1}[m.State == delivery.Sending]; sending != want {
+			return fmt.Errorf("%s is %s and %d of its parts are being sent", m.ID, m.State, sending)
+		}
+	}
+	for _, e := range s.effects {
+		t, ok := e.Effect.(machine.Transmit)
+		if !ok {
+			continue
+		}
+		p := r.part(t.Outgoing.ID, t.Part)
+		switch {
+		case p.arrived:
+			return fmt.Errorf("part %d of %s is sent again", t.Part, t.Outgoing.ID)
+		case p.open && !t.Outgoing.Idempotent && !t.Outgoing.Parts[t.Part].Marked:
+			return fmt.Errorf("part %d of %s may have arrived and goes again without the mark", t.Part, t.Outgoing.ID)
+		}
+	}
+	return nil
+}
+
+func (r *rules) part(m id.Outgoing, i int) *partSent {
+	k := fmt.Sprintf("%s.%d", m, i)
+	if r.parts[k] == nil {
+		r.parts[k] = &partSent{}
+	}
+	return r.parts[k]
+}
+
+// effects: each bears the number of a commit that happened, and what it names was in it. // rule 7
+func (r *rules) effects(s step) error {
+	meta, _ := get[machine.Meta](s.after, machine.Metas, "meta")
+	for _, e := range s.effects {
+		if e.Commit > meta.Commit {
+			return fmt.Errorf("%T of commit %d, committed are %d", e.Effect, e.Commit, meta.Commit)
+		}
+		ok := true
+		switch e := e.Effect.(type) {
+		case machine.RunStep:
+			_, ok = either[machine.Turn](s.after, machine.Turns, string(e.Turn.ID))
+		case machine.RunTool:
+			_, ok = either[machine.Action](s.after, machine.Actions, string(e.Action.ID))
+		case machine.Release:
+			_, ok = either[machine.Action](s.after, machine.Actions, string(e.Action))
+		case machine.Tend:
+			_, ok = get[machine.Process](s.after, machine.Processes, string(e.Process.ID))
+		case machine.Promote:
+			_, ok = get[machine.Process](s.after, machine.Processes, string(e.Process))
+		case machine.Kill:
+			var p machine.Process
+			p, ok = get[machine.Process](s.after, machine.Processes, string(e.Process))
+			ok = ok && p.Kill != ""
+		case machine.Prepare:
+			_, ok = get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
+		case machine.Transmit:
+			var m delivery.Outgoing
+			m, ok = get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
+			ok = ok && m.State == delivery.Sending && m.Parts[e.Part].State == delivery.Sending
+		case machine.Settled:
+			_, ok = get[machine.Turn](s.after, machine.Turns.Done(), string(e.Turn.ID))
+		}
+		if !ok {
+			return fmt.Errorf("%T names what is not committed", e.Effect)
+		}
+	}
+	return nil
+}

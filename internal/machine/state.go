@@ -1,0 +1,393 @@
+package machine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/session"
+)
+
+// Table names a kind of record in the store.
+type Table string
+
+// The tables. What is over moves from a table to the same name with ".done", so that a start reads only what lives.
+const (
+	Sessions    Table = "session"
+	Routes      Table = "route"
+	Lanes       Table = "lane"
+	Turns       Table = "turn"
+	Actions     Table = "action"
+	Processes   Table = "process"
+	Delegations Table = "delegation"
+	Completions Table = "completion"
+	Outgoings   Table = "outgoing"
+	Marks       Table = "mark"
+	Positions   Table = "position"
+	Aliases     Table = "alias"
+	Entries     Table = "entry"
+	Asides      Table = "aside"
+	Journal     Table = "journal"
+	Metas       Table = "meta"
+)
+
+// Done names the table of what is over.
+func (t Table) Done() Table { return t + ".done" }
+
+// Change is one record to write, or with a nil value to delete.
+type Change struct {
+	Table Table
+	Key   string
+	Value any
+}
+
+// State is everything that the rules read, held in memory by the writer. Only Fold changes it.
+type State struct {
+	Policy func(profile string) Policy
+	ids    *id.Source
+
+	sessions    map[id.Session]session.Session
+	corrupt     map[id.Session]bool
+	routes      map[chat.Key]session.Route
+	lanes       map[id.Session]Lane
+	turns       map[id.Turn]Turn
+	actions     map[id.Action]Action
+	processes   map[id.Process]Process
+	delegations map[id.Delegation]Delegation
+	completions map[id.Completion]delivery.Completion
+	outgoing    map[id.Outgoing]delivery.Outgoing
+	marks       map[string]Mark
+	positions   map[string]Position
+	aliases     map[string]Alias
+	chats       map[string][]id.Outgoing // unfinished messages of a chat, in order; follows from outgoing
+	meta        Meta
+}
+
+// NewState returns an empty state.
+func NewState(policy func(profile string) Policy, ids *id.Source) *State {
+	return &State{
+		Policy: policy, ids: ids,
+		sessions: map[id.Session]session.Session{}, corrupt: map[id.Session]bool{}, routes: map[chat.Key]session.Route{},
+		lanes: map[id.Session]Lane{}, turns: map[id.Turn]Turn{}, actions: map[id.Action]Action{},
+		processes: map[id.Process]Process{}, delegations: map[id.Delegation]Delegation{},
+		completions: map[id.Completion]delivery.Completion{}, outgoing: map[id.Outgoing]delivery.Outgoing{},
+		marks: map[string]Mark{}, positions: map[string]Position{}, aliases: map[string]Alias{}, chats: map[string][]id.Outgoing{},
+	}
+}
+
+// Load takes one record that the store read at the start. Keys and tables are those of Change.
+func (s *State) Load(c Change) {
+	switch v := c.Value.(type) {
+	case session.Session:
+		s.sessions[v.ID] = v
+	case session.Route:
+		s.routes[v.Key] = v
+	case Lane:
+		s.lanes[v.Session] = v
+	case Turn:
+		s.turns[v.ID] = v
+	case Action:
+		s.actions[v.ID] = v
+	case Process:
+		s.processes[v.ID] = v
+	case Delegation:
+		s.delegations[v.ID] = v
+	case delivery.Completion:
+		s.completions[v.ID] = v
+	case delivery.Outgoing:
+		s.outgoing[v.ID] = v
+		if !v.Finished() {
+			k := chatOf(v.To)
+			s.chats[k] = append(s.chats[k], v.ID)
+			slices.SortFunc(s.chats[k], func(a, b id.Outgoing) int { return cmp.Compare(s.outgoing[a].Order, s.outgoing[b].Order) })
+		}
+	case Mark:
+		s.marks[c.Key] = v
+	case Position:
+		s.positions[v.Account] = v
+	case Alias:
+		s.aliases[c.Key] = v
+	case Meta:
+		s.meta = v
+	case nil:
+		if c.Table == Sessions { // there, but unreadable: what belongs to it is not given away
+			s.corrupt[id.Session(c.Key)] = true
+		}
+	}
+}
+
+// Meta returns what the state says of itself.
+func (s *State) Meta() Meta { return s.meta }
+
+// Position returns how far the account's events are stored.
+func (s *State) Position(a chat.Account) string { return s.positions[a.String()].Cursor }
+
+// chatOf names the queue in which order holds: one chat of one account.
+func chatOf(a chat.Address) string { return a.Account.String() + ":" + a.Chat }
+
+// layer is one table of an overlay: it reads through to the base and keeps what was set. A nil pointer deletes.
+type layer[K ~string, V any] struct {
+	base map[K]V
+	set  map[K]*V
+}
+
+func (l *layer[K, V]) get(k K) (V, bool) {
+	if v, ok := l.set[k]; ok {
+		if v == nil {
+			var zero V
+			return zero, false
+		}
+		return *v, true
+	}
+	v, ok := l.base[k]
+	return v, ok
+}
+
+func (l *layer[K, V]) put(k K, v V) {
+	if l.set == nil {
+		l.set = map[K]*V{}
+	}
+	l.set[k] = &v
+}
+
+func (l *layer[K, V]) del(k K) {
+	if l.set == nil {
+		l.set = map[K]*V{}
+	}
+	l.set[k] = nil
+}
+
+// all yields the keys of base and overlay in order.
+func (l *layer[K, V]) all() []K {
+	keys := make([]K, 0, len(l.base)+len(l.set))
+	for k := range l.base {
+		if v, ok := l.set[k]; !ok || v != nil {
+			keys = append(keys, k)
+		}
+	}
+	for k, v := range l.set {
+		if _, ok := l.base[k]; !ok && v != nil {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (l *layer[K, V]) fold() {
+	for k, v := range l.set {
+		if v == nil {
+			delete(l.base, k)
+		} else {
+			l.base[k] = *v
+		}
+	}
+}
+
+func (l *layer[K, V]) changes(t Table, out []Change) []Change {
+	for _, k := range slices.Sorted(maps.Keys(l.set)) {
+		if v := l.set[k]; v != nil {
+			out = append(out, Change{t, string(k), *v})
+		} else if _, there := l.base[k]; there {
+			out = append(out, Change{t, string(k), nil})
+		}
+	}
+	return out
+}
+
+// Overlay is a batch in the making: it reads through to the state and keeps what the requests of the batch change. It is
+// dropped when the commit fails, and folded into the state when it succeeds.
+type Overlay struct {
+	st  *State
+	now time.Time
+
+	sessions    layer[id.Session, session.Session]
+	routes      layer[chat.Key, session.Route]
+	lanes       layer[id.Session, Lane]
+	turns       layer[id.Turn, Turn]
+	actions     layer[id.Action, Action]
+	processes   layer[id.Process, Process]
+	delegations layer[id.Delegation, Delegation]
+	completions layer[id.Completion, delivery.Completion]
+	outgoing    layer[id.Outgoing, delivery.Outgoing]
+	marks       layer[string, Mark]
+	positions   layer[string, Position]
+	aliases     layer[string, Alias]
+	chats       layer[string, []id.Outgoing]
+	meta        Meta
+
+	appended []Change
+	journal  []Record
+	effects  []Effect
+	woken    []id.Session // something came for them that asks for a turn
+}
+
+// Overlay begins a batch.
+func (s *State) Overlay() *Overlay {
+	o := &Overlay{
+		st:       s,
+		sessions: layer[id.Session, session.Session]{base: s.sessions}, routes: layer[chat.Key, session.Route]{base: s.routes},
+		lanes: layer[id.Session, Lane]{base: s.lanes}, turns: layer[id.Turn, Turn]{base: s.turns},
+		actions: layer[id.Action, Action]{base: s.actions}, processes: layer[id.Process, Process]{base: s.processes},
+		delegations: layer[id.Delegation, Delegation]{base: s.delegations},
+		completions: layer[id.Completion, delivery.Completion]{base: s.completions},
+		outgoing:    layer[id.Outgoing, delivery.Outgoing]{base: s.outgoing},
+		marks:       layer[string, Mark]{base: s.marks}, positions: layer[string, Position]{base: s.positions},
+		aliases: layer[string, Alias]{base: s.aliases}, chats: layer[string, []id.Outgoing]{base: s.chats},
+		meta: s.meta,
+	}
+	o.meta.Commit++
+	return o
+}
+
+// Commit returns the number of the commit that this batch will be.
+func (o *Overlay) Commit() uint64 { return o.meta.Commit }
+
+// Journal returns the transitions of the batch.
+func (o *Overlay) Journal() []Record { return o.journal }
+
+// Changes returns everything that the batch writes: each record once, in the form that it has at the end of the batch; nil
+// when there is nothing to make durable. It closes the batch.
+func (o *Overlay) Changes() []Change {
+	out := make([]Change, 0, len(o.appended)+len(o.journal)+16)
+	out = o.sessions.changes(Sessions, out)
+	out = o.routes.changes(Routes, out)
+	out = o.lanes.changes(Lanes, out)
+	out = o.turns.changes(Turns, out)
+	out = o.actions.changes(Actions, out)
+	out = o.processes.changes(Processes, out)
+	out = o.delegations.changes(Delegations, out)
+	out = o.completions.changes(Completions, out)
+	out = o.outgoing.changes(Outgoings, out)
+	out = o.marks.changes(Marks, out)
+	out = o.positions.changes(Positions, out)
+	out = o.aliases.changes(Aliases, out)
+	out = append(out, o.appended...)
+	for _, r := range o.journal {
+		out = append(out, Change{Journal, SeqKey(r.Seq), r})
+	}
+	if len(out) == 0 && o.meta.Clean == o.st.meta.Clean {
+		o.meta.Commit = o.st.meta.Commit // the batch only read: its effects stand on what was durable before
+		return nil
+	}
+	o.meta.At = o.now
+	return append(out, Change{Metas, "meta", o.meta})
+}
+
+// Fold makes the batch the state. Call it once its changes are durable.
+func (o *Overlay) Fold() {
+	o.sessions.fold()
+	o.routes.fold()
+	o.lanes.fold()
+	o.turns.fold()
+	o.actions.fold()
+	o.processes.fold()
+	o.delegations.fold()
+	o.completions.fold()
+	o.outgoing.fold()
+	o.marks.fold()
+	o.positions.fold()
+	o.aliases.fold()
+	o.chats.fold()
+	o.st.meta = o.meta
+}
+
+// Effects returns what is to be done once the batch is durable, each with the number of its commit.
+func (o *Overlay) Effects() []Issued {
+	out := make([]Issued, len(o.effects))
+	for i, e := range o.effects {
+		out[i] = Issued{o.meta.Commit, e}
+	}
+	return out
+}
+
+// SeqKey is a number as a key that sorts as the number does.
+func SeqKey(n uint64) string {
+	b := [8]byte{}
+	for i := range b {
+		b[i] = byte(n >> (56 - 8*i))
+	}
+	return string(b[:])
+}
+
+// EntryKey is the key of a transcript entry: all entries of a session lie together, in order.
+func EntryKey(s id.Session, seq uint64) string { return string(s) + "\x00" + SeqKey(seq) }
+
+// The session.View of a batch.
+
+// Loaded is true: a machine answers nothing before its state is whole.
+func (o *Overlay) Loaded() bool { return true }
+
+// Session returns a session as the batch sees it.
+func (o *Overlay) Session(k id.Session) (session.Session, session.Presence) {
+	if s, ok := o.sessions.get(k); ok {
+		return s, session.Present
+	}
+	if o.st.corrupt[k] {
+		return session.Session{}, session.Corrupt
+	}
+	return session.Session{}, session.Missing
+}
+
+// Route returns the route of a place as the batch sees it.
+func (o *Overlay) Route(k chat.Key) (session.Route, bool) { return o.routes.get(k) }
+
+// lane returns the lane of a session; one that has nothing waiting is empty.
+func (o *Overlay) lane(s id.Session) Lane {
+	l, _ := o.lanes.get(s)
+	l.Session = s
+	return l
+}
+
+func (o *Overlay) setLane(l Lane) { o.lanes.put(l.Session, l) }
+
+func (o *Overlay) policy(profile string) Policy { return o.st.Policy(profile) }
+
+func (o *Overlay) newID(prefix string) string { return o.st.ids.New(prefix, o.now) }
+
+// note writes one line of the journal.
+func (o *Overlay) note(r Record) {
+	o.meta.Seq++
+	r.Seq, r.Commit, r.At = o.meta.Seq, o.meta.Commit, o.now
+	o.journal = append(o.journal, r)
+}
+
+// emit asks for something to be done once the batch is durable.
+func (o *Overlay) emit(e Effect) { o.effects = append(o.effects, e) }
+
+// archive moves what is over out of the way of a start.
+func (o *Overlay) archive(t Table, key string, v any) {
+	o.appended = append(o.appended, Change{t.Done(), key, v})
+}
+
+// write appends an entry to a transcript and returns its number.
+func (o *Overlay) write(e Entry) uint64 {
+	l := o.lane(e.Session)
+	l.Entries++
+	l.LastEntry = e.Kind
+	e.Seq, e.At = l.Entries, o.now
+	o.setLane(l)
+	o.appended = append(o.appended, Change{Entries, EntryKey(e.Session, e.Seq), e})
+	return e.Seq
+}
+
+// without returns the list without the element, as a new list.
+func without[T comparable](list []T, x T) []T {
+	out := make([]T, 0, len(list))
+	for _, e := range list {
+		if e != x {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// with returns the list with the element at its end, as a new list.
+func with[T any](list []T, x T) []T { return append(slices.Clip(list), x) }

@@ -1,0 +1,176 @@
+package machine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// world is a daemon without a disk, a platform, a model and a shell. It commits what the machine decides, keeps what was
+// asked for until a command carries it out, and can crash between any two steps. The clock is the test's.
+type world struct {
+	now     time.Time
+	policy  machine.Policy
+	keying  chat.Keying
+	state   *machine.State
+	disk    disk
+	names   *names
+	lives   byte
+	todo    []machine.Effect // asked for, not carried out
+	wakes   []machine.Wake
+	full    int // so many commits will find the disk full
+	events  int
+	calls   int
+	reports []machine.Request // that were accepted, to be repeated
+	check   func(step) error  // the rules, after every step; nil: none
+	broken  error             // the first rule that did not hold
+	quiet   bool              // nobody reads what is told
+	told    strings.Builder
+}
+
+// step is one batch as it went: for the rules.
+type step struct {
+	request       machine.Request
+	answer        machine.Answer
+	err           error
+	before, after disk
+	changes       []machine.Change
+	effects       []machine.Issued
+	lost          bool // the commit failed
+}
+
+var errBroken = errors.New("a rule is broken")
+
+func newWorld() *world {
+	w := &world{
+		now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), disk: disk{}, names: newNames(),
+		policy: machine.Policy{
+			Delivery:    delivery.Policy{MaxAttempts: 5, MinBackoff: time.Second, MaxBackoff: time.Minute, ToParent: true},
+			ExpireAfter: 24 * time.Hour, InboxLimit: 100, MaxChildren: 3, MaxSpawnDepth: 2, MaxIterations: 90, ChildIterations: 90,
+			MaxSummaryChars: 4000, MaxProcesses: 64, Receipts: machine.ReceiptConcise,
+		},
+	}
+	w.start()
+	return w
+}
+
+// start begins a life on what the disk holds.
+func (w *world) start() {
+	w.lives++
+	w.state = machine.NewState(func(string) machine.Policy { return w.policy }, id.NewSource(rand.NewChaCha8([32]byte{w.lives})))
+	w.disk.load(w.state)
+	w.todo, w.wakes = nil, nil
+	_, _ = w.apply(machine.Recover{})
+}
+
+// apply takes one request through the machine as a batch of its own, again as long as the disk is full.
+func (w *world) apply(r machine.Request) (machine.Answer, error) {
+	o := w.state.Overlay()
+	s := step{request: r}
+	s.answer, s.err = o.Apply(w.now, r)
+	s.changes = o.Changes()
+	s.effects = o.Effects()
+	if w.check != nil {
+		s.before = w.disk.clone()
+	}
+	switch {
+	case s.changes == nil:
+	case w.full > 0:
+		w.full--
+		s.lost, s.err, s.answer = true, machine.ErrNoSpace, machine.Answer{}
+	default:
+		w.disk.write(s.changes)
+	}
+	if !s.lost {
+		o.Fold()
+	} else {
+		s.effects = nil
+	}
+	for _, e := range s.effects {
+		if wake, ok := e.Effect.(machine.Wake); ok {
+			w.wakes = append(w.wakes, wake)
+		} else {
+			w.todo = append(w.todo, e.Effect)
+		}
+	}
+	if w.check != nil && w.broken == nil {
+		s.after = w.disk
+		w.broken = w.check(s)
+	}
+	if !w.quiet {
+		w.tell(s, o.Journal())
+	}
+	if s.lost { // whoever asked waits and asks again: a report is the only witness of what happened
+		return w.apply(r)
+	}
+	return s.answer, s.err
+}
+
+// report takes what came of an effect through the machine, and remembers it as one that may come again.
+func (w *world) report(r machine.Request) {
+	if _, err := w.apply(r); err == nil {
+		w.reports = append(w.reports, r)
+	}
+}
+
+// carried takes effects off the list of what is to be done.
+func (w *world) carried(is func(machine.Effect) bool) {
+	if i := slices.IndexFunc(w.todo, is); i >= 0 {
+		w.todo = slices.Delete(w.todo, i, i+1)
+	}
+}
+
+// crash drops everything but the disk.
+func (w *world) crash() { w.start() }
+
+// reopen ends the daemon in order and starts it again.
+func (w *world) reopen() {
+	_, _ = w.apply(machine.Shutdown{})
+	w.start()
+}
+
+// tick lets time pass; what was to be awaited comes at its time.
+func (w *world) tick(d time.Duration) {
+	until := w.now.Add(d)
+	for {
+		i := -1
+		for j, x := range w.wakes {
+			if !x.At.After(until) && (i < 0 || x.At.Before(w.wakes[i].At)) {
+				i = j
+			}
+		}
+		if i < 0 {
+			break
+		}
+		due := w.wakes[i]
+		w.wakes = slices.Delete(w.wakes, i, i+1)
+		if due.At.After(w.now) {
+			w.now = due.At
+		}
+		_, _ = w.apply(machine.Due{ID: due.ID})
+	}
+	if until.After(w.now) {
+		w.now = until
+	}
+}
+
+func (w *world) printf(format string, a ...any) {
+	if !w.quiet {
+		fmt.Fprintf(&w.told, format+"\n", a...)
+	}
+}
+
+// takeTold returns what was told since the last call, with short names.
+func (w *world) takeTold() string {
+	out := w.told.String()
+	w.told.Reset()
+	return out
+}
