@@ -1,0 +1,11 @@
+// Package store keeps the machine's records in one bbolt file. It writes batches, loads what lives at a start, and reads
+// committed records for everybody who is not the writer. It decides nothing.
+//
+// This is the only package that imports bbolt, so that a second engine can stand behind the same writer. Sync is never
+// switched off, and no function here calls out while a transaction is open.
+//
+// Layout: one bucket for each machine.Table, and one with the suffix ".done" for what is over, so that a start reads only
+// what lives. Keys are the ids themselves, which sort in the order in which they were made; entries lie under
+// "<session>\x00<8 bytes, big endian>", the journal under 8 bytes, big endian. Values are JSON. The bucket "meta" holds
+// the schema version under "schema" and the machine's own counters under "meta".
+package store

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// Schema is the version of the layout that this program writes.
+const Schema = 1
+
+// The errors on which a caller decides.
+var (
+	// ErrDamaged: the file is not a sound store. It is left as it is.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrInUse: another process holds the file.
+	ErrInUse = errors.New("another process holds the store")
+	// ErrNewer: a newer version of the program wrote the file.
+	ErrNewer = errors.New("the store was written by a newer version")
+	// ErrNoStore: there is no file.
+	ErrNoStore = errors.New("there is no store yet")
+)
+
+// DB is the store. Reads may be made from many goroutines; Commit from one.
+type DB struct {
+	bolt *bbolt.DB
+	path string
+}
+
+// openTimeout is how long a file that another process holds is waited for.
+const openTimeout = 2 * time.Second
+
+// Open opens the store for the daemon and creates it if need be.
+func Open(path string) (*DB, error) {
+	preread(path)
+	if err := verify(path); err != nil {
+		return nil, err
+	}
+	db, err := open(path, &bbolt.Options{
+		Timeout: openTimeout,
+		// A synced freelist is rewritten whole in every commit; without it Open walks the file, which preread has warmed.
+		NoFreelistSync: true,
+		FreelistType:   bbolt.FreelistMapType,
+		// Address space only: a commit that must grow the map would wait for readers.
+		InitialMmapSize: mapSize,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.prepare(); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// OpenRead opens the store for a command that only reads, while no daemon runs.
+func OpenRead(path string) (*DB, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoStore, path)
+	}
+	return open(path, &bbolt.Options{Timeout: openTimeout, ReadOnly: true})
+}
+
+// open opens the file. bbolt panics on some damaged files: that is an error like the others here.
+func open(path string, o *bbolt.Options) (db *DB, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			db, err = nil, fmt.Errorf("%w: %s: %v", ErrDamaged, path, p)
+		}
+	}()
+	b, err := bbolt.Open(path, 0o600, o)
+	switch {
+	case err == nil:
+		return &DB{bolt: b, path: path}, nil
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%w: %s", ErrInUse, path)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
+		errors.Is(err, berrors.ErrInvalidMapping), errors.Is(err, errTooSmall(path, err)):
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return nil, fmt.Errorf("open the store: %w", err)
+}
+
+// errTooSmall returns err itself when bbolt refused a file for its size, for which it has no sentinel.
+func errTooSmall(path string, err error) error {
+	if st, e := os.Stat(path); e == nil && st.Size() > 0 && st.Size() < int64(4*os.Getpagesize()) {
+		return err
+	}
+	return ErrDamaged
+}
+
+// prepare makes the buckets and brings an older layout up to date.
+func (db *DB) prepare() error {
+	return db.guard("prepare the store", func() error {
+		return db.bolt.Update(func(tx *bbolt.Tx) error {
+			for _, t := range tables() {
+				if _, err := tx.CreateBucketIfNotExists([]byte(t)); err != nil {
+					return err
+				}
+			}
+			meta := tx.Bucket([]byte(machine.Metas))
+			at := 0
+			if v := meta.Get([]byte("schema")); v != nil {
+				n, err := strconv.Atoi(string(v))
+				if err != nil {
+					return fmt.Errorf("%w: schema version %q", ErrDamaged, v)
+				}
+				at = n
+			}
+			if at > Schema {
+				return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, at, Schema)
+			}
+			for ; at < Schema; at++ {
+				if err := migrations[at](tx); err != nil {
+					return fmt.Errorf("migrate from schema %d: %w", at, err)
+				}
+			}
+			return meta.Put([]byte("schema"), []byte(strconv.Itoa(Schema)))
+		})
+	})
+}
+
+// migrations lead from schema n to n+1, in the order of n.
+var migrations = [Schema]func(*bbolt.Tx) error{
+	func(*bbolt.Tx) error { return nil }, // 0 is an empty file
+}
+
+// guard turns bbolt's panics on a damaged file into an error.
+func (db *DB) guard(doing string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: %w: %v", doing, ErrDamaged, p)
+		}
+	}()
+	if err := f(); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (db *DB) Close() error { return db.bolt.Close() }
+
+// Path is where the file is.
+func (db *DB) Path() string { return db.path }
+
+// Size is the length of the file in bytes.
+func (db *DB) Size() int64 {
+	st, err := os.Stat(db.path)
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
+
+// Commit writes a batch in one transaction and returns once it is durable. An error that wraps machine.ErrNoSpace left
+// the store as it was; after any other error the process is to end.
+func (db *DB) Commit(changes []machine.Change) error {
+	values := make([][]byte, len(changes)) // encoded before the transaction begins
+	for i, c := range changes {
+		if c.Value == nil {
+			continue
+		}
+		b, err := json.Marshal(c.Value)
+		if err != nil {
+			return fmt.Errorf("encode %s %q: %w", c.Table, c.Key, err)
+		}
+		values[i] = b
+	}
+	err := db.bolt.Update(func(tx *bbolt.Tx) error {
+		var bucket *bbolt.Bucket
+		var table machine.Table
+		for i, c := range changes {
+			if bucket == nil || c.Table != table {
+				if bucket = tx.Bucket([]byte(c.Table)); bucket == nil {
+					return fmt.Errorf("there is no table %s", c.Table)
+				}
+				bucket.FillPercent = 0.9 // keys come in order
+				table = c.Table
+			}
+			if c.Value == nil {
+				if err := bucket.Delete([]byte(c.Key)); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := bucket.Put([]byte(c.Key), values[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
+	}
+	return err
+}

@@ -1,0 +1,257 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/store"
+)
+
+func open(t *testing.T, path string) *store.DB {
+	t.Helper()
+	db, err := store.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func aSession(n int) session.Session {
+	return session.Session{
+		ID: id.Session(fmt.Sprintf("ses_%026d", n)), Profile: "default", Kind: session.Chat, Key: "default:x:1:direct:7",
+		Title: "first words", CreatedAt: noon, ActiveAt: noon, Epoch: 3,
+	}
+}
+
+// What was committed is there after the file was closed and opened again, as it was.
+func TestCommittedRecordsComeBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	s := aSession(1)
+	c := delivery.Completion{ID: "cmp_1", Kind: delivery.Process, State: delivery.Admitted, Owner: s.ID, Verdict: session.Verdict{
+		Outcome: session.Deliver, Path: []session.Hop{{Session: s.ID, Epoch: 3}},
+	}, CreatedAt: noon}
+	done := delivery.Outgoing{ID: "out_1", To: chat.Address{Chat: "7"}, State: delivery.Sent, CreatedAt: noon, UpdatedAt: noon, QueuedAt: noon}
+	if err := db.Commit([]machine.Change{
+		{Table: machine.Sessions, Key: string(s.ID), Value: s},
+		{Table: machine.Completions, Key: "cmp_1", Value: c},
+		{Table: machine.Outgoings, Key: "out_1", Value: done},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Commit([]machine.Change{
+		{Table: machine.Outgoings, Key: "out_1"},
+		{Table: machine.Outgoings.Done(), Key: "out_1", Value: done},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+
+	db = open(t, path)
+	got, ok, err := store.Get[session.Session](db, machine.Sessions, string(s.ID))
+	if err != nil || !ok {
+		t.Fatalf("session: %v, %v", ok, err)
+	}
+	if d := cmp.Diff(s, got); d != "" {
+		t.Error(d)
+	}
+	back, _, err := store.Get[delivery.Completion](db, machine.Completions, "cmp_1")
+	if d := cmp.Diff(c, back); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	if m, ok, _ := store.Get[delivery.Outgoing](db, machine.Outgoings, "out_1"); !ok || m.State != delivery.Sent {
+		t.Errorf("what is over is still found by its id: %v %+v", ok, m)
+	}
+	if live, _ := store.Each[delivery.Outgoing](db, machine.Outgoings, "", nil); len(live) != 0 {
+		t.Errorf("what is over still counts as living: %+v", live)
+	}
+}
+
+// Entries of one session lie together and in order, whatever else is in the file.
+func TestEntriesAreReadInOrder(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "homing.db"))
+	var changes []machine.Change
+	for n := range uint64(300) {
+		for _, s := range []id.Session{"ses_A", "ses_AB", "ses_B"} {
+			e := machine.Entry{Session: s, Seq: n + 1, Content: fmt.Sprintf("%s %d", s, n+1)}
+			changes = append(changes, machine.Change{Table: machine.Entries, Key: machine.EntryKey(s, n+1), Value: e})
+		}
+	}
+	if err := db.Commit(changes); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.Entries("ses_A", 257)
+	if err != nil || len(got) != 44 {
+		t.Fatalf("%d entries from 257 on, want 44 (%v)", len(got), err)
+	}
+	for i, e := range got {
+		if e.Seq != uint64(257+i) || e.Session != "ses_A" {
+			t.Fatalf("entry %d is %s %d", i, e.Session, e.Seq)
+		}
+	}
+}
+
+// A session that cannot be read is handed over as such; any other record that lives and cannot be read stops the start.
+func TestUnreadableRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	_ = db.Close()
+	spoil := func(bucket, key string) {
+		b, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = b.Close() }()
+		if err := b.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte(bucket)).Put([]byte(key), []byte("{not json")) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load := func() error {
+		db, err := store.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = db.Close() }()
+		return db.Load(machine.NewState(func(string) machine.Policy { return machine.Policy{} }, id.NewSource(nil)))
+	}
+	spoil("session", "ses_1")
+	if err := load(); err != nil {
+		t.Errorf("one unreadable session stops the start: %v", err)
+	}
+	spoil("turn", "trn_1")
+	if err := load(); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("an unreadable turn: %v, want ErrDamaged", err)
+	}
+}
+
+// a file that another process holds is told within seconds.
+func TestOpenWhileHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	held, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Close() }()
+	if _, err := store.Open(path); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("open: %v, want ErrInUse", err)
+	}
+}
+
+// A damaged file is an error and no panic, and stays as it is.
+func TestDamagedFiles(t *testing.T) {
+	dir := t.TempDir()
+	sound := filepath.Join(dir, "sound.db")
+	db := open(t, sound)
+	var changes []machine.Change
+	for n := range 500 {
+		s := aSession(n)
+		changes = append(changes, machine.Change{Table: machine.Sessions, Key: string(s.ID), Value: s})
+	}
+	if err := db.Commit(changes); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	good, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothMetas := bytes.Clone(good)
+	for i := range 2 * os.Getpagesize() {
+		bothMetas[i] ^= 0x5a
+	}
+	for name, content := range map[string][]byte{
+		"both meta pages": bothMetas, "cut in the middle": good[:len(good)/2+100], "a few bytes": []byte("hello"), "one page": good[:os.Getpagesize()],
+		"a page of zeroes": append(bytes.Clone(good[:3*os.Getpagesize()]), make([]byte, len(good)-3*os.Getpagesize())...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, "damaged.db")
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			db, err := store.Open(path)
+			if err == nil {
+				err = db.Load(machine.NewState(func(string) machine.Policy { return machine.Policy{} }, id.NewSource(nil)))
+				_ = db.Close()
+			}
+			if !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("%v, want ErrDamaged", err)
+			}
+			if now, _ := os.ReadFile(path); !bytes.Equal(now, content) {
+				t.Error("the damaged file was changed")
+			}
+		})
+	}
+}
+
+// A file of a newer version is not touched.
+func TestNewerSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	_ = db.Close()
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("99")) }); err != nil {
+		t.Fatal(err)
+	}
+	_ = b.Close()
+	if _, err := store.Open(path); !errors.Is(err, store.ErrNewer) {
+		t.Errorf("%v, want ErrNewer", err)
+	}
+}
+
+// A reader finds no store without making one.
+func TestReadWithoutStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	if _, err := store.OpenRead(path); !errors.Is(err, store.ErrNoStore) {
+		t.Errorf("%v, want ErrNoStore", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the reader made a store")
+	}
+}
+
+// what was read stays as it is while the file is rewritten and its map grows.
+func TestReadValuesOutliveTheTransaction(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "homing.db"))
+	s := aSession(1)
+	if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: string(s.ID), Value: s}}); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := store.Get[session.Session](db, machine.Sessions, string(s.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 50 {
+		var changes []machine.Change
+		for n := range 200 {
+			x := aSession(1000*round + n)
+			x.Title = fmt.Sprintf("%0500d", n)
+			changes = append(changes, machine.Change{Table: machine.Sessions, Key: string(x.ID), Value: x})
+		}
+		changes = append(changes, machine.Change{Table: machine.Sessions, Key: string(s.ID)})
+		if err := db.Commit(changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(s, got); d != "" {
+		t.Error(d)
+	}
+}
