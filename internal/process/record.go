@@ -1,0 +1,121 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The files of a process directory; doc.go says what each is for.
+const (
+	commandFile     = "command.json"
+	lockFile        = "lock"
+	startedFile     = "started"
+	leaderFile      = "leader.json"
+	exitFile        = "exit.json"
+	killFile        = "kill"
+	outputFile      = "output.log"
+	countFile       = "output.count"
+	diagnosticsFile = "supervisor.log"
+	controlFIFO     = "control"
+	startedGate     = "gate.started"
+	leaderGate      = "gate.leader"
+	exitGate        = "gate.exit"
+)
+
+// errDamaged says that a record is there but can't be read as one.
+var errDamaged = errors.New("damaged record")
+
+// killRequest is the content of the kill marker.
+type killRequest struct {
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// writeRecord puts v into dir/name so that a reader, or a crash at any instruction, sees the old content or the new one,
+// never half of it. It returns when the record, and every entry made in dir before, is on disk.
+func writeRecord(dir, name string, v any) error {
+	if err := replaceRecord(dir, name, v, true); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// replaceRecord is writeRecord with a choice: without durable, it outlives every process but not a power cut.
+func replaceRecord(dir, name string, v any, durable bool) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	f, err := os.CreateTemp(dir, name+".*.tmp") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // what is left over is told by its .tmp, and harmless
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// readRecord reads dir/name into v. The error is fs.ErrNotExist or errDamaged where it is one of these.
+func readRecord(dir, name string, v any) error {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%w: %s: %w", errDamaged, name, err)
+	}
+	return nil
+}
+
+// readExit reads a record of an end. A record that is damaged, or of another process, counts as none: ok is false.
+func readExit(dir, name, id string) (e Exit, ok bool, err error) {
+	switch err := readRecord(dir, name, &e); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errDamaged):
+		return Exit{}, false, nil
+	case err != nil:
+		return Exit{}, false, err
+	}
+	switch e.State {
+	case Exited, Killed, Lost, FailedStart:
+		return e, e.ID == id, nil
+	}
+	return Exit{}, false, nil
+}
+
+// wantedKill reads the kill marker; ok is false when no kill is wanted. A damaged one still wants the kill.
+func wantedKill(dir string) (k killRequest, ok bool) {
+	err := readRecord(dir, killFile, &k)
+	return k, err == nil || errors.Is(err, errDamaged)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	defer d.Close()
+	// Some file systems can't sync a directory and say EINVAL: there is nothing more to be had from them.
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}
