@@ -2,8 +2,8 @@
 # Runs every fuzz target of the module for the given time each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-grep -rnoE '^func (Fuzz[A-Za-z0-9_]+)' --include='*_test.go' . | while IFS=: read -r file _ target; do
+grep -rnoE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | while IFS=: read -r file _ target; do
 	target=${target#func }
-	echo "+ $target ($file)"
-	go test -run='^$' -fuzz="^$target\$" -fuzztime="$1" "./$(dirname "${file#./}")"
+	echo "+ $target (${file#./})"
+	go test -run='^$' -fuzz="^$target\$" -fuzztime="$1" -fuzzminimizetime=10x "./$(dirname "${file#./}")"
 done
