@@ -1,0 +1,172 @@
+package markup_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/markup"
+)
+
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// lawful checks what holds for the parts of any text.
+func lawful(t failer, md string, limit int) {
+	t.Helper()
+	parts := telegram(md, limit)
+	for i, p := range parts {
+		if !utf8.ValidString(p.Text) || !utf8.ValidString(p.Plain) {
+			t.Fatalf("part %d is not UTF-8: %q", i, p.Text)
+		}
+		if n := faketelegram.Units(p.Plain); n > limit {
+			t.Fatalf("part %d has %d units of %d", i, n, limit)
+		}
+		if len(p.Text) > 35000 {
+			t.Fatalf("part %d has %d bytes with its markup", i, len(p.Text))
+		}
+		seen, _, err := faketelegram.ParseHTML(p.Text)
+		if err != nil {
+			t.Fatalf("part %d: %v\n%q", i, err, p.Text)
+		}
+		if seen != p.Plain {
+			t.Fatalf("part %d shows %q, Plain is %q", i, seen, p.Plain)
+		}
+		if unseen(p.Plain) == len(p.Plain) {
+			t.Fatalf("part %d is blank: %q", i, p.Plain)
+		}
+	}
+	whole := ""
+	for _, p := range telegram(md, 0) {
+		whole += p.Plain
+	}
+	rest := whole
+	for i, p := range parts {
+		at := strings.Index(rest, p.Plain)
+		if at < 0 || unseen(rest[:at]) != at {
+			t.Fatalf("part %d is %q, but %q is what follows", i, p.Plain, rest)
+		}
+		rest = rest[at+len(p.Plain):]
+	}
+	if unseen(rest) != len(rest) {
+		t.Fatalf("the parts lack %q", rest)
+	}
+}
+
+// unseen is how many bytes at the beginning of s nobody sees.
+func unseen(s string) int {
+	for i, r := range s {
+		if !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) && !unicode.IsControl(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// pieces are what markup and trouble are made of.
+var pieces = []string{
+	"a", "b ", "word ", "\n", "\n\n", " ", "  ", "    ", "\t", "*", "**", "***", "_", "__", "~~", "`", "``", "```", "```go\n", "~~~", "[", "]", "](",
+	"](https://e.com)", "(", ")", "![", "<", ">", "> ", "- ", "1. ", "# ", "## ", "|", "|-|", "---", "\\", "&", "&lt;", "&#x1F600;", "<b>", "</b>", "<br>",
+	"[a]: https://e.com\n", "[a]", "😀", "👩‍💻", "e\u0301", "\u0301", "\u200d", "\u200b", "🇩🇪", "漢字。", "각", "\u00a0", "\r\n", "\x00", "\xff", "x\"y", "'", ". ", "! ", ": ",
+}
+
+func garbage(t *rapid.T) string {
+	var b strings.Builder
+	for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 300).Draw(t, "pieces") {
+		b.WriteString(strings.Repeat(p, rapid.SampledFrom([]int{1, 1, 1, 1, 2, 7, 40}).Draw(t, "times")))
+	}
+	return b.String()
+}
+
+func TestAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lawful(t, garbage(t), rapid.SampledFrom([]int{64, 65, 100, 1000, telegramLimit}).Draw(t, "limit"))
+	})
+}
+
+// D-08: no markup swallows a letter. Left out is what has its letters elsewhere: addresses, languages and references.
+func TestNoLetterIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		marks := []string{"a", "b", "c d", "Zz", "\n", "\n\n", " ", "   ", "\t", "*", "**", "_", "__", "~~", "`", "``", "[", "]", "[]", "!", "<", ">", "> ", "- ", "+ ", "# ", "|", "|-|\n", "|--|--|\n", "\\", "."}
+		md := strings.Join(rapid.SliceOfN(rapid.SampledFrom(marks), 0, 200).Draw(t, "marks"), "")
+		if strings.Contains(md, "```") || strings.Contains(md, "~~~") {
+			t.Skip()
+		}
+		got := ""
+		for _, p := range telegram(md, 200) {
+			got += p.Plain
+		}
+		if letters(got) != letters(md) {
+			t.Fatalf("%q has the letters %q, shown are %q: %q", md, letters(md), letters(got), got)
+		}
+	})
+}
+
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// Texts that only machines write take time in proportion to their length: they are parsed while that is cheap, and plain
+// otherwise. The bound is far above what is measured (well under 0.1 s each) and far below what the parser alone takes.
+func TestMachineMadeTexts(t *testing.T) {
+	begin := time.Now()
+	for _, unit := range []string{
+		"[", "*", "**", "_", "**a ", "*a _b ", "*a**b_", "[a](", "[a](<b", "[](", "![", "<", "`", "> ", ">", "- ", "1. ", "~", "~~a", "[a]: x\n\n", "[a][b] ",
+		"&amp;", "|a", "|a|\n|-|\n", "a\n", "\\", "a_b_", "> - ", "\u0301", "<a href=\"", "  - a\n", "#", "a\t",
+	} {
+		for _, size := range []int{30 << 10, 190 << 10, 1 << 20} {
+			if size > 256<<10 && unit != "[" && unit != "**" { // all are plain text then
+				continue
+			}
+			md := strings.Repeat(unit, size/len(unit))
+			from := time.Now()
+			parts := telegram(md, telegramLimit)
+			if d := time.Since(from); d > 5*time.Second {
+				t.Errorf("%d bytes of %q take %s", size, unit, d)
+			}
+			if len(parts) == 0 {
+				t.Errorf("%d bytes of %q give nothing", size, unit)
+			}
+		}
+	}
+	wide := "|" + strings.Repeat("a|", 2000) + "\n|" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|\n", 20000)
+	from := time.Now()
+	telegram(wide, telegramLimit)
+	if d := time.Since(from); d > 5*time.Second {
+		t.Errorf("a table of empty cells takes %s", d)
+	}
+	if p := telegram(strings.Repeat("**b** words\n\n", 30000), telegramLimit); !strings.Contains(p[0].Plain, "**") {
+		t.Errorf("360 KB are parsed: %.40q", p[0].Plain)
+	}
+	t.Logf("all of them: %s", time.Since(begin))
+}
+
+func FuzzRender(f *testing.F) {
+	for _, p := range pieces {
+		f.Add(p+" x "+p, 64)
+	}
+	f.Add("**bold _both** italic_ `code", 64)
+	f.Add("| a | b |\n|---|:-:|\n| 1 | `x\\|y` |\n", 100)
+	f.Fuzz(func(t *testing.T, md string, limit int) {
+		limit = max(64, min(limit, telegramLimit))
+		from := time.Now()
+		lawful(t, md, limit)
+		if d := time.Since(from); d > 10*time.Second {
+			t.Fatalf("%d bytes take %s", len(md), d)
+		}
+		markup.Render(md, chat.Plain, limit, chat.Bytes)
+	})
+}
