@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
+
+	"github.com/homing-gateway/homing/adapters/telegram"
+	"github.com/homing-gateway/homing/config"
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/agent/openai"
+	"github.com/homing-gateway/homing/internal/agent/rehearsal"
+	"github.com/homing-gateway/homing/internal/api"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/gateway"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/process"
+	"github.com/homing-gateway/homing/internal/store"
+	"github.com/homing-gateway/homing/internal/view"
+)
+
+// daemon is one running gateway with everything that it holds. It is the only code that sees every layer.
+type daemon struct {
+	cfg     *config.Config
+	log     *zap.Logger
+	lock    *os.File
+	db      *store.DB
+	runner  *process.Runner
+	gateway *gateway.Gateway
+	http    net.Listener
+	admin   net.Listener
+	born    time.Time
+}
+
+// open takes hold of everything in the order in which it may fail without harm: folder, lock, store, listeners. close
+// lets go in the opposite order.
+func (d *daemon) open() (err error) {
+	defer func() {
+		if err != nil {
+			d.close()
+		}
+	}()
+	d.born = time.Now()
+	for _, dir := range []string{d.cfg.DataDir, d.cfg.Agent.Workspace} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return folderError(dir, err)
+		}
+	}
+	if d.lock, err = takeLock(filepath.Join(d.cfg.DataDir, "homing.lock")); err != nil {
+		return err
+	}
+	if d.db, err = store.Open(filepath.Join(d.cfg.DataDir, "homing.db")); err != nil {
+		return damaged(err, filepath.Join(d.cfg.DataDir, "homing.db"))
+	}
+	if d.runner, err = process.New(filepath.Join(d.cfg.DataDir, "processes")); err != nil {
+		return folderError(d.cfg.DataDir, err)
+	}
+	profile, err := d.profile()
+	if err != nil {
+		return err
+	}
+	accounts, err := d.accounts()
+	if err != nil {
+		return err
+	}
+	d.gateway, err = gateway.New(gateway.Options{
+		Store: d.db, Processes: d.runner, Profiles: []gateway.Profile{profile}, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
+	})
+	if err != nil {
+		return damaged(err, d.db.Path())
+	}
+	return d.listen()
+}
+
+// folderError gives what went wrong with a folder its exit code.
+func folderError(dir string, err error) error {
+	err = fmt.Errorf("the folder %s can't be used: %w", dir, err)
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return exit(exitNoAccess, err)
+	case errors.Is(err, unix.ENOSPC):
+		return exit(exitDamaged, err)
+	}
+	return err
+}
+
+// damaged tells about a store that can't be used; it is left as it is.
+func damaged(err error, path string) error {
+	switch {
+	case errors.Is(err, store.ErrDamaged):
+		return exit(exitDamaged, fmt.Errorf("%w\nThe file is left as it is. Put a backup in its place, or move it away to begin anew: %s", err, path))
+	case errors.Is(err, unix.ENOSPC):
+		return exit(exitDamaged, fmt.Errorf("no space at the start: %w", err))
+	}
+	return storeError(err)
+}
+
+// takeLock holds the data folder for this process, by a lock of the kernel that ends with it. What the file says is
+// information only.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, folderError(filepath.Dir(path), err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder := make([]byte, 64)
+		n, _ := f.ReadAt(holder, 0)
+		_ = f.Close()
+		return nil, exit(exitInUse, fmt.Errorf("another gateway holds %s (process %s): stop it first", path, oneLine(holder[:n])))
+	}
+	if err := f.Chmod(0o600); err == nil {
+		if err = f.Truncate(0); err == nil {
+			_, _ = fmt.Fprintf(f, "%d\n", os.Getpid())
+		}
+	}
+	return f, nil
+}
+
+func oneLine(b []byte) string {
+	for i, c := range b {
+		if c < '0' || c > '9' {
+			return string(b[:i])
+		}
+	}
+	return string(b)
+}
+
+// profile makes the profile that the configuration describes.
+func (d *daemon) profile() (gateway.Profile, error) {
+	c := d.cfg
+	var provider agent.Provider
+	switch c.Agent.Provider {
+	case config.ProviderRehearsal:
+		r, err := rehearsal.New(rehearsal.Options{Path: c.Agent.Script})
+		if err != nil {
+			return gateway.Profile{}, exit(exitConfig, fmt.Errorf("agent.script: %w", err))
+		}
+		provider = r
+	default:
+		provider = openai.New(openai.Options{
+			BaseURL: c.Agent.BaseURL, APIKey: c.Agent.APIKey.Reveal(), RequestTimeout: c.Agent.RequestTimeout.Std(), Log: d.log.Named("openai"),
+		})
+	}
+	return gateway.Profile{
+		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, ChildModel: c.Delegation.Model, SystemPrompt: c.Agent.SystemPrompt,
+		Workspace: c.Agent.Workspace, Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
+		OutputLimit: int64(c.Terminal.OutputLimit), KillGrace: c.Terminal.KillGrace.Std(), Shell: c.Terminal.Shell,
+		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(),
+		PerPersonInGroups: c.Session.GroupSessionsPerUser, PerPersonInThreads: c.Session.ThreadSessionsPerUser,
+		Policy: machine.Policy{
+			Delivery: delivery.Policy{
+				MaxAttempts: c.Delivery.MaxAttempts, MinBackoff: c.Delivery.MinBackoff.Std(), MaxBackoff: c.Delivery.MaxBackoff.Std(),
+				Resend: c.Delivery.Unknown == config.UnknownResend, ToParent: c.Delivery.DeadThread == config.DeadThreadParent,
+			},
+			ExpireAfter: c.Delivery.ExpireAfter.Std(), InboxLimit: c.Delivery.InboxLimit,
+			SurfaceChildProcesses: c.Delegation.SurfaceChildProcessNotifications, MaxChildren: c.Delegation.MaxConcurrentChildren,
+			MaxSpawnDepth: c.Delegation.MaxSpawnDepth, MaxIterations: c.Agent.MaxIterations, ChildIterations: c.Delegation.MaxIterations,
+			MaxSummaryChars: c.Delegation.MaxSummaryChars, MaxProcesses: c.Terminal.MaxProcesses,
+			Receipts: machine.ReceiptMode(c.Display.BackgroundProcessNotifications),
+		},
+	}, nil
+}
+
+// accounts makes the adapters of the platforms that are switched on. This is the one list of platforms.
+func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
+	var out []gateway.AccountOptions
+	if t := d.cfg.Platforms.Telegram; t.Enabled {
+		a, err := telegram.New(telegram.Options{Profile: config.DefaultProfile, Token: t.Token.Reveal(), APIURL: t.APIURL, Log: d.log.Named("telegram")})
+		if err != nil {
+			return nil, exit(exitConfig, fmt.Errorf("platforms.telegram: %w", err))
+		}
+		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(t.Access)})
+	}
+	return out, nil
+}
+
+func access(a config.Access) gateway.Access {
+	return gateway.Access{
+		AllowedUsers: a.AllowedUsers, Admins: a.Admins, AllowAll: a.AllowAll, RequireMention: a.RequireMention, HomeChat: a.HomeChat,
+	}
+}
+
+// listen opens the HTTP listener and the admin socket.
+func (d *daemon) listen() (err error) {
+	if d.cfg.HTTP.Listen != "" {
+		if d.http, err = net.Listen("tcp", d.cfg.HTTP.Listen); err != nil {
+			return fmt.Errorf("http.listen: %w: choose another address, or \"\" for none", err)
+		}
+		if err := os.WriteFile(d.addrFile(), []byte(d.http.Addr().String()+"\n"), 0o600); err != nil {
+			return folderError(d.cfg.DataDir, err)
+		}
+	}
+	path := socketPath(d.cfg.DataDir)
+	_ = os.Remove(path) // the lock is ours: whoever made it is gone
+	short, done, err := shortSocket(path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	mask := unix.Umask(0o177)
+	d.admin, err = net.Listen("unix", short)
+	unix.Umask(mask)
+	if err != nil {
+		return fmt.Errorf("open the admin socket %s: %w", path, err)
+	}
+	d.admin.(*net.UnixListener).SetUnlinkOnClose(false) // its name may be a short one
+	return nil
+}
+
+func (d *daemon) addrFile() string { return filepath.Join(d.cfg.DataDir, "http.addr") }
+
+// serve runs the gateway until ctx ends and it has drained; hard ends the grace.
+func (d *daemon) serve(ctx, hard context.Context) error {
+	var servers []*http.Server
+	serve := func(l net.Listener, h http.Handler) {
+		if l == nil {
+			return
+		}
+		s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: zap.NewStdLog(d.log.Named("http"))}
+		servers = append(servers, s)
+		go func() { _ = s.Serve(l) }() // ends with Close below
+	}
+	serve(d.http, api.Public(d.gateway.Ready, d.status))
+	serve(d.admin, api.Admin(d.gateway, d.status))
+	err := d.gateway.Run(ctx, hard)
+	for _, s := range servers {
+		_ = s.Close()
+	}
+	return err
+}
+
+// close lets go of everything that was opened.
+func (d *daemon) close() {
+	if d.admin != nil {
+		_ = d.admin.Close()
+		_ = os.Remove(socketPath(d.cfg.DataDir))
+	}
+	if d.http != nil {
+		_ = d.http.Close()
+		_ = os.Remove(d.addrFile())
+	}
+	if d.runner != nil {
+		d.runner.Close()
+	}
+	if d.db != nil {
+		_ = d.db.Close()
+	}
+	if d.lock != nil {
+		_ = d.lock.Close()
+	}
+}
+
+// status is how the daemon stands.
+func (d *daemon) status() view.Status {
+	counts, err := view.Count(d.db)
+	if err != nil {
+		d.log.Error("counts not read", zap.Error(err))
+	}
+	s := view.Status{
+		Common: view.Common{
+			ID: "gateway", State: "running", Profile: config.DefaultProfile, Kind: "gateway", CreatedAt: d.born, UpdatedAt: time.Now(),
+		},
+		Version: version(), PID: os.Getpid(), DataDir: d.cfg.DataDir, Platforms: []view.Platform{}, Counts: counts,
+		Storage: view.StorageState{Engine: "bbolt", File: d.db.Path(), Bytes: d.db.Size()},
+	}
+	if d.http != nil {
+		s.HTTP = &view.HTTP{Listen: d.http.Addr().String()}
+	}
+	for _, a := range d.gateway.Accounts() {
+		p := view.Platform{
+			Profile: a.Account.Profile, Platform: string(a.Account.Platform), Account: a.Account.ID, State: string(a.State), Cause: string(a.Cause),
+			Remedy: a.Remedy, Since: a.Since, LastError: a.LastError,
+		}
+		if !a.LastInbound.IsZero() {
+			p.LastInbound = &a.LastInbound
+		}
+		s.Platforms = append(s.Platforms, p)
+	}
+	return s
+}

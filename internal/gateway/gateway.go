@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/process"
+	"github.com/homing-gateway/homing/internal/store"
+)
+
+// Profile is how one profile's agent runs.
+type Profile struct {
+	Name         string
+	Provider     agent.Provider
+	Model        string
+	ChildModel   string
+	SystemPrompt string
+	Workspace    string
+	Policy       machine.Policy
+
+	Steer              bool
+	PromoteAfter       time.Duration
+	OutputLimit        int64
+	KillGrace          time.Duration
+	Shell              string
+	EnvPassthrough     []string
+	SendTimeout        time.Duration
+	PerPersonInGroups  bool
+	PerPersonInThreads bool
+}
+
+// keying is how the profile's places are named.
+func (p *Profile) keying() chat.Keying {
+	return chat.Keying{PerPersonInGroups: p.PerPersonInGroups, PerPersonInThreads: p.PerPersonInThreads}
+}
+
+// Options is what a gateway is made of.
+type Options struct {
+	Store     *store.DB
+	Processes *process.Runner
+	Profiles  []Profile
+	Accounts  []AccountOptions
+	Environ   []string // of the daemon, from which commands get what is listed
+	Version   string
+	Log       *zap.Logger
+}
+
+// Gateway is the doing side of a daemon. Run it once.
+type Gateway struct {
+	o        Options
+	log      *zap.Logger
+	profiles map[string]*Profile
+	accounts map[chat.Account]*account
+	console  *Console
+	machine  *machine.Machine
+	effects  *effectQueue
+	watchers sync.Map // *Watch: who follows the journal
+	started  time.Time
+
+	work  context.Context // what was begun; ends at the hard stop
+	steps stepTable
+	procs procTable
+	group sync.WaitGroup // everything that runs for an effect
+	hand  inHand
+
+	draining atomic.Bool
+	ready    atomic.Bool
+}
+
+// New makes a gateway on a store. It reads what the store holds and starts nothing.
+func New(o Options) (*Gateway, error) {
+	g := &Gateway{
+		o: o, log: o.Log.Named("gateway"), profiles: map[string]*Profile{}, accounts: map[chat.Account]*account{},
+		effects: newEffectQueue(),
+	}
+	for i := range o.Profiles {
+		g.profiles[o.Profiles[i].Name] = &o.Profiles[i]
+	}
+	state := machine.NewState(func(name string) machine.Policy {
+		if p, ok := g.profiles[name]; ok {
+			return p.Policy
+		}
+		return o.Profiles[0].Policy // a profile that is not served any more: its records still need rules
+	}, id.NewSource(nil))
+	if err := o.Store.Load(state); err != nil {
+		return nil, err
+	}
+	g.console = newConsole(g)
+	accounts := append([]AccountOptions{g.console.account()}, o.Accounts...)
+	for _, a := range accounts {
+		acc := newAccount(g, a, state.Position(a.Adapter.Describe().Account))
+		g.accounts[acc.info.Account] = acc
+	}
+	g.accounts[g.console.info.Account].absent()
+	g.machine = machine.New(state, o.Store.Commit, g.committed, time.Now)
+	return g, nil
+}
+
+// Run serves until ctx ends, then drains: intake stops, what is in hand comes to a durable point, answers that are ready
+// go out. hard ends the grace. The error is that of a failed commit, or ErrHardStop when the grace was not enough.
+func (g *Gateway) Run(ctx, hard context.Context) error {
+	g.started = time.Now()
+	writing, stopWriting := context.WithCancel(context.Background())
+	defer stopWriting()
+	work, stopWork := context.WithCancel(hard)
+	defer stopWork()
+	g.work = work
+
+	written := make(chan error, 1)
+	go func() { written <- g.machine.Run(writing) }()
+	dispatched := make(chan struct{})
+	go func() { defer close(dispatched); g.dispatch(writing) }()
+
+	if _, err := g.machine.Submit(ctx, machine.Recover{}); err != nil {
+		stopWriting()
+		return errors.Join(fmt.Errorf("recover: %w", err), <-written)
+	}
+	g.ready.Store(true)
+	intake, stopIntake := context.WithCancel(ctx)
+	defer stopIntake()
+	var accounts sync.WaitGroup
+	for _, a := range g.accounts {
+		accounts.Go(func() { a.supervise(intake) })
+	}
+
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-written:
+	}
+	stopIntake()
+	accounts.Wait()
+	if failed == nil {
+		failed = g.drain(hard)
+	}
+	stopWork()
+	g.group.Wait()
+	if _, err := g.machine.Submit(context.WithoutCancel(ctx), machine.Shutdown{}); err != nil && failed == nil && !errors.Is(err, machine.ErrStopped) {
+		failed = err
+	}
+	stopWriting()
+	<-dispatched
+	select {
+	case err := <-written:
+		failed = errors.Join(failed, err)
+	default:
+		if failed == nil {
+			failed = <-written
+		}
+	}
+	return failed
+}
+
+// Submit hands a request to the machine and waits until it is durable.
+func (g *Gateway) Submit(ctx context.Context, r machine.Request) (machine.Answer, error) {
+	return g.machine.Submit(ctx, r)
+}
+
+// report hands in what came of an effect. A full disk is waited out: the report is the only witness of what happened. What
+// is over by now is dropped.
+func (g *Gateway) report(ctx context.Context, r machine.Request) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		_, err := g.machine.Submit(ctx, r)
+		switch {
+		case err == nil, errors.Is(err, machine.ErrStale), errors.Is(err, machine.ErrStopped), errors.Is(err, context.Canceled):
+			return
+		case !errors.Is(err, machine.ErrNoSpace):
+			g.log.Error("report refused", zap.String("request", fmt.Sprintf("%T", r)), zap.Error(err))
+			return
+		}
+		g.log.Error("no space for the store", zap.Error(err))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Ready tells whether the gateway serves: the store is open and everything outstanding is known.
+func (g *Gateway) Ready() bool { return g.ready.Load() && !g.draining.Load() }
+
+// Console is where local chats connect.
+func (g *Gateway) Console() *Console { return g.console }
+
+// Store is the committed data.
+func (g *Gateway) Store() *store.DB { return g.o.Store }
+
+// Started is when the gateway began to serve.
+func (g *Gateway) Started() time.Time { return g.started }
+
+// Processes is where processes keep their output.
+func (g *Gateway) Processes() *process.Runner { return g.o.Processes }
+
+func (g *Gateway) profile(name string) *Profile {
+	if p, ok := g.profiles[name]; ok {
+		return p
+	}
+	return &g.o.Profiles[0]
+}

@@ -1,0 +1,75 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// admit takes an event of a platform. It returns nil once the event is durable, and does nothing else that takes time:
+// who may not talk is turned away before any session or model is touched.
+func (a *account) admit(ctx context.Context, e chat.Event) error {
+	r := machine.Receive{Account: a.info.Account, Event: e.ID, Cursor: e.Cursor, Moved: e.Moved, Aside: e.Aside}
+	if e.Message != nil {
+		a.hear(&r, *e.Message)
+	}
+	if e.Aside != nil {
+		a.log.Warn("event set aside", zap.String("event", e.ID), zap.String("reason", e.Aside.Reason))
+	}
+	_, err := a.g.machine.Submit(ctx, r)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.status.LastInbound = time.Now()
+	if e.Cursor != "" {
+		a.cursor = e.Cursor
+	}
+	a.mu.Unlock()
+	return nil
+}
+
+// hear turns a message into what is asked of the machine.
+func (a *account) hear(r *machine.Receive, m chat.Message) {
+	m.Address.Account = a.info.Account
+	p := a.g.profile(m.Address.Profile)
+	r.Keying = p.keying()
+	switch a.access.Hear(m) {
+	case Denied:
+		a.log.Info("message denied: the person is not on the list", zap.String("person", m.Address.Person), zap.String("chat", m.Address.Chat))
+		return
+	case NotForUs:
+		return
+	case IfTakePart:
+		r.OnlyIfPart = true
+	case ForUs:
+	}
+	key := chat.KeyOf(m.Address, r.Keying)
+	text := strings.TrimSpace(m.Text)
+	if name, arg, ok := parseCommand(text); ok {
+		r.Command, r.Reply = a.g.command(a, m, key, name, arg)
+		r.Message = &m
+		return
+	}
+	if len(m.Unsupported) > 0 {
+		note := "(" + strings.Join(m.Unsupported, ", ") + " cannot be taken along yet)"
+		if text == "" {
+			r.Reply = "I can't take this along yet: " + strings.Join(m.Unsupported, ", ") + ". Please write it as text."
+			r.Message = &m
+			return
+		}
+		text += "\n\n" + note
+	}
+	if text == "" {
+		return
+	}
+	m.Text = text
+	r.Message = &m
+	r.Steer = p.Steer
+	r.Shared = key.Address().Person == "" && m.Address.Type != chat.Direct
+}

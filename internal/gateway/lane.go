@@ -1,0 +1,224 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/tool"
+)
+
+// stepTable knows what is being carried out for which turn, so that it can be stopped.
+type stepTable struct {
+	mu      sync.Mutex
+	turns   map[id.Turn]*step
+	actions map[id.Action]chan struct{}
+}
+
+// step is a turn as far as this life of the daemon works on it.
+type step struct {
+	cancel     context.CancelFunc // of the model call in hand
+	stopTyping context.CancelFunc
+	child      bool
+}
+
+func (t *stepTable) of(turn id.Turn) *step {
+	if t.turns == nil {
+		t.turns = map[id.Turn]*step{}
+	}
+	s, ok := t.turns[turn]
+	if !ok {
+		s = &step{}
+		t.turns[turn] = s
+	}
+	return s
+}
+
+// begin registers a model call of a turn.
+func (t *stepTable) begin(turn id.Turn, child bool, cancel context.CancelFunc) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.of(turn)
+	s.cancel, s.child = cancel, child
+}
+
+// typing registers the typing sign of a turn; false when it has one.
+func (t *stepTable) typing(turn id.Turn, cancel context.CancelFunc) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.of(turn)
+	if s.stopTyping != nil {
+		return false
+	}
+	s.stopTyping = cancel
+	return true
+}
+
+// cancel stops the model call of a turn.
+func (t *stepTable) cancel(turn id.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s, ok := t.turns[turn]; ok && s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// settled forgets a turn that is over.
+func (t *stepTable) settled(turn id.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s, ok := t.turns[turn]; ok {
+		if s.stopTyping != nil {
+			s.stopTyping()
+		}
+		if s.cancel != nil {
+			s.cancel()
+		}
+		delete(t.turns, turn)
+	}
+}
+
+// stopChildren stops the model calls of subagents: at a drain they are not waited for, and go on from their last step.
+func (t *stepTable) stopChildren() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.turns {
+		if s.child && s.cancel != nil {
+			s.cancel()
+		}
+	}
+}
+
+// releasable registers a wait that a person's text may release.
+func (t *stepTable) releasable(a id.Action) chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.actions == nil {
+		t.actions = map[id.Action]chan struct{}{}
+	}
+	c := make(chan struct{}, 1)
+	t.actions[a] = c
+	return c
+}
+
+func (t *stepTable) release(a id.Action) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c, ok := t.actions[a]; ok {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (t *stepTable) released(a id.Action) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.actions, a)
+}
+
+// runStep asks the model for the next step of a turn. While the gateway drains no new step begins: the turn goes on from
+// here at the next start.
+func (g *Gateway) runStep(e machine.RunStep) {
+	if g.draining.Load() {
+		g.hand.done()
+		return
+	}
+	g.typing(e)
+	ctx, cancel := context.WithCancel(g.work)
+	g.steps.begin(e.Turn.ID, e.Session.Kind == session.Subagent, cancel)
+	g.group.Go(func() {
+		defer g.hand.done()
+		defer cancel()
+		g.ask(ctx, e)
+	})
+}
+
+func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
+	p := g.profile(e.Session.Profile)
+	log := g.log.With(zap.String("session", string(e.Session.ID)), zap.String("turn", string(e.Turn.ID)))
+	entries, err := g.o.Store.Entries(e.Session.ID, 1)
+	if err != nil {
+		log.Error("transcript not read", zap.Error(err))
+		g.report(g.work, machine.Unanswered{
+			Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Failure: agent.Unavailable, Text: "the transcript could not be read",
+		})
+		return
+	}
+	model := p.Model
+	if e.Session.Kind == session.Subagent && p.ChildModel != "" {
+		model = p.ChildModel
+	}
+	if e.Session.Model != "" {
+		model = e.Session.Model
+	}
+	began := time.Now()
+	response, err := p.Provider.Complete(ctx, agent.Request{
+		Model: model, System: systemPrompt(p, e.Session), Messages: messages(entries),
+		Tools: tool.Offer(e.Session.Depth, p.Policy.MaxSpawnDepth), Session: string(e.Session.ID),
+	}, nil)
+	if ctx.Err() != nil {
+		return // stopped: what it would have said is of no use to anyone
+	}
+	if err != nil {
+		failure := agent.AsProviderError(err)
+		log.Warn("model failed", zap.String("failure", string(failure.Failure)), zap.Error(failure.Err))
+		text := "it cannot be reached"
+		if failure.Err != nil {
+			text = failure.Err.Error()
+		}
+		g.report(g.work, machine.Unanswered{
+			Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Failure: failure.Failure, After: failure.RetryAfter, Text: text,
+		})
+		return
+	}
+	log.Debug("model answered", zap.Duration("after", time.Since(began)), zap.Int("calls", len(response.Calls)),
+		zap.Int("input_tokens", response.InputTokens), zap.Int("output_tokens", response.OutputTokens))
+	g.report(g.work, machine.Answered{
+		Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Text: response.Text, Calls: response.Calls,
+	})
+}
+
+// typing shows that we are writing for as long as the turn runs. Its failure never changes a turn.
+func (g *Gateway) typing(e machine.RunStep) {
+	if e.Session.Kind != session.Chat {
+		return
+	}
+	to := e.Session.Key.Address()
+	a, ok := g.accounts[to.Account]
+	if !ok {
+		return
+	}
+	typer, ok := a.adapter.(chat.Typer)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithCancel(g.work)
+	if !g.steps.typing(e.Turn.ID, cancel) {
+		cancel()
+		return
+	}
+	g.group.Go(func() {
+		defer cancel()
+		renew := time.NewTicker(typer.TypingLasts() * 4 / 5)
+		defer renew.Stop()
+		for {
+			if err := typer.Typing(ctx, to); err != nil && ctx.Err() == nil {
+				g.log.Debug("typing sign failed", zap.Error(err))
+			}
+			select {
+			case <-renew.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}

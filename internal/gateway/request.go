@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
+)
+
+// messages turns a transcript into the messages of a request. Notices and texts that stand together are one user-role
+// message, in their order, an empty line between them; an answer that said nothing is left out. What comes out alternates
+// and answers every call, as strict providers want it.
+func messages(entries []machine.Entry) []agent.Message {
+	var out []agent.Message
+	for _, e := range entries {
+		switch e.Kind {
+		case machine.EntryUser, machine.EntryNotice, machine.EntrySummary:
+			text := e.Content
+			if e.Speaker != "" {
+				text = e.Speaker + ": " + text
+			}
+			if n := len(out); n > 0 && out[n-1].Role == agent.User {
+				out[n-1].Text += "\n\n" + text
+				continue
+			}
+			out = append(out, agent.Message{Role: agent.User, Text: text})
+		case machine.EntryAssistant:
+			if e.Content == "" && len(e.Calls) == 0 {
+				continue
+			}
+			out = append(out, agent.Message{Role: agent.Assistant, Text: e.Content, Calls: e.Calls})
+		case machine.EntryTool:
+			out = append(out, agent.Message{Role: agent.ToolRole, Text: e.Content, CallID: e.CallID, Name: e.Tool})
+		}
+	}
+	return out
+}
+
+// systemPrompt is what stands before every conversation: who the agent is, the operator's words, and the workspace's own
+// notes.
+func systemPrompt(p *Profile, s session.Session) string {
+	var b strings.Builder
+	if s.Kind == session.Subagent {
+		b.WriteString("You are a subagent. Another agent gave you the goal in the first message; nothing else of its conversation is known to you. " +
+			"Work on the goal with your tools, then give a summary of what you found or did: your last message is the result that the other agent gets. " +
+			"You cannot ask anybody.")
+	} else {
+		b.WriteString("You are an assistant that people talk to in a chat. Answer in plain Markdown. " +
+			"Messages whose first line is a marker in square brackets that begins with homing are machine notices about work that you started earlier; no person wrote them. " +
+			"When a notice has nothing that your person needs to know, answer [SILENT].")
+	}
+	fmt.Fprintf(&b, "\n\nCommands run in %s.", p.Workspace)
+	if p.SystemPrompt != "" {
+		b.WriteString("\n\n" + strings.TrimSpace(p.SystemPrompt))
+	}
+	if notes := workspaceNotes(p.Workspace); notes != "" {
+		b.WriteString("\n\nNotes of the workspace (AGENTS.md):\n" + notes)
+	}
+	return b.String()
+}
+
+// maxNotes bounds what is taken of the workspace's notes.
+const maxNotes = 32 << 10
+
+// workspaceNotes reads AGENTS.md of the workspace; none is no error.
+func workspaceNotes(workspace string) string {
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = root.Close() }()
+	b, err := root.ReadFile("AGENTS.md")
+	if err != nil {
+		return ""
+	}
+	if len(b) > maxNotes {
+		b = b[:maxNotes]
+	}
+	return strings.ToValidUTF8(strings.TrimSpace(string(b)), "")
+}

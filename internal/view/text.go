@@ -1,0 +1,263 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/store"
+)
+
+// Facts is what /status tells beyond the store.
+type Facts struct {
+	Model     string
+	Platforms []string
+}
+
+// lookBack bounds how many finished records a text looks through for the latest of a place.
+const lookBack = 2000
+
+// SessionsOf lists the conversations of a place, the one that was active last first.
+func SessionsOf(db *store.DB, key chat.Key) ([]session.Session, error) {
+	list, err := store.Each(db, machine.Sessions, id.PrefixSession, func(s session.Session) bool { return s.Key == key && s.Kind == session.Chat })
+	slices.SortStableFunc(list, func(a, b session.Session) int { return b.ActiveAt.Compare(a.ActiveAt) })
+	return list, err
+}
+
+// SessionsText is the answer to /sessions.
+func SessionsText(db *store.DB, key chat.Key) (string, error) {
+	list, err := SessionsOf(db, key)
+	if err != nil || len(list) == 0 {
+		return "There is no conversation here yet.", err
+	}
+	var b strings.Builder
+	b.WriteString("Conversations of this place (/resume N goes back to one):\n")
+	for i, s := range list {
+		mark := ""
+		if !s.Ended() {
+			mark = " — **current**"
+		}
+		title := s.Title
+		if title == "" {
+			title = "(nothing said)"
+		}
+		fmt.Fprintf(&b, "\n%d. %s — %s, %s ago%s", i+1, title, s.ID, Age(time.Since(s.ActiveAt)), mark)
+	}
+	return b.String(), nil
+}
+
+// kept lists what came after a conversation had ended.
+func kept(db *store.DB, sid id.Session) ([]delivery.Completion, error) {
+	l, _, err := store.Get[machine.Lane](db, machine.Lanes, string(sid))
+	if err != nil {
+		return nil, err
+	}
+	var out []delivery.Completion
+	for _, cid := range l.Kept {
+		c, ok, err := store.Get[delivery.Completion](db, machine.Completions, string(cid))
+		if err != nil {
+			return nil, err
+		}
+		if ok && c.State == delivery.Dead {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// stuck lists the messages to a place's chat that are dead or of unknown outcome.
+func stuck(db *store.DB, key chat.Key) ([]delivery.Outgoing, error) {
+	place := key.Address()
+	return store.Each(db, machine.Outgoings, "", func(m delivery.Outgoing) bool {
+		return m.Finished() && m.To.Account == place.Account && m.To.Chat == place.Chat && m.To.Thread == place.Thread
+	})
+}
+
+// UndeliveredText is the answer to /undelivered. It shows and changes nothing.
+func UndeliveredText(db *store.DB, key chat.Key) (string, error) {
+	list, err := SessionsOf(db, key)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range list {
+		results, err := kept(db, s.ID)
+		if err != nil {
+			return "", err
+		}
+		if len(results) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\nKept with %s (%s); /resume %s brings it back:", s.ID, s.Title, s.ID)
+		for _, c := range results {
+			fmt.Fprintf(&b, "\n- %s %s %s, %s ago (%s)", c.Kind, c.Subject, c.Status, Age(time.Since(c.CreatedAt)), c.ID)
+		}
+	}
+	messages, err := stuck(db, key)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range messages {
+		fmt.Fprintf(&b, "\n- message %s %s", m.ID, m.State)
+		if m.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", m.Reason)
+		}
+		if m.Detail != "" {
+			fmt.Fprintf(&b, ": %s", m.Detail)
+		}
+	}
+	if b.Len() == 0 {
+		return "Nothing is undelivered here.", nil
+	}
+	return "Not delivered:" + b.String(), nil
+}
+
+// of tells whether a session belongs to the place: it is one of its conversations, or works for one.
+func of(db *store.DB, sid id.Session, key chat.Key) bool {
+	for range session.MaxHops {
+		s, presence := (committed{db}).Session(sid)
+		if presence != session.Present {
+			return false
+		}
+		if s.DelegateFrom == "" {
+			return s.Key == key
+		}
+		sid = s.DelegateFrom
+	}
+	return false
+}
+
+// TasksText is the answer to /tasks.
+func TasksText(db *store.DB, key chat.Key) (string, error) {
+	ds, err := store.Each(db, machine.Delegations, "", func(d machine.Delegation) bool { return d.State == machine.DelegationRunning })
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, d := range ds {
+		if !of(db, d.Session, key) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n- delegation %s, %s old", d.ID, Age(time.Since(d.CreatedAt)))
+		for _, c := range d.Children {
+			fmt.Fprintf(&b, "\n  - %s %s: %s", c.Session, c.State, c.Goal)
+		}
+	}
+	ps, err := store.Each(db, machine.Processes, "", func(p machine.Process) bool { return !p.State.Ended() })
+	if err != nil {
+		return "", err
+	}
+	for _, p := range ps {
+		if of(db, p.Owner, key) {
+			fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, Age(time.Since(p.CreatedAt)), p.Command)
+		}
+	}
+	if b.Len() == 0 {
+		return "Nothing is running for this place.", nil
+	}
+	return "Running for this place:" + b.String(), nil
+}
+
+// StatusText is the answer to /status.
+func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
+	var b strings.Builder
+	r, ok := (committed{db}).Route(key)
+	s, presence := (committed{db}).Session(r.Current)
+	if ok && presence == session.Present {
+		l, _, err := store.Get[machine.Lane](db, machine.Lanes, string(s.ID))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "Conversation %s, turn %d", s.ID, l.Turns)
+		if t, ok, _ := store.Get[machine.Turn](db, machine.Turns, string(l.Turn)); ok && l.Turn != "" {
+			fmt.Fprintf(&b, " (%s for %s)", t.State, Age(time.Since(t.CreatedAt)))
+			if t.Detail != "" {
+				fmt.Fprintf(&b, ": %s", t.Detail)
+			}
+		}
+		fmt.Fprintf(&b, "\nWaiting here: %d text(s), %d result(s)", len(l.Texts), len(l.Inbox)+len(l.Overflow))
+		fmt.Fprintf(&b, "\nRunning: %d delegation(s), %d process(es)", len(l.Delegations), len(l.Processes))
+	} else {
+		b.WriteString("No conversation here yet.")
+	}
+	fmt.Fprintf(&b, "\nModel: %s", orNone(f.Model))
+	if len(f.Platforms) > 0 {
+		b.WriteString("\nPlatforms: " + strings.Join(f.Platforms, ", "))
+	}
+	list, err := SessionsOf(db, key)
+	if err != nil {
+		return "", err
+	}
+	undelivered := 0
+	for _, s := range list {
+		results, err := kept(db, s.ID)
+		if err != nil {
+			return "", err
+		}
+		undelivered += len(results)
+	}
+	messages, err := stuck(db, key)
+	if err != nil {
+		return "", err
+	}
+	if n := undelivered + len(messages); n > 0 {
+		fmt.Fprintf(&b, "\nUndelivered: %d (/undelivered)", n)
+	}
+	return b.String(), nil
+}
+
+// WhyText is the answer to /why: why the latest result that came by itself came here.
+func WhyText(db *store.DB, key chat.Key) (string, error) {
+	place := key.Address()
+	var about delivery.Completion
+	found := false
+	for _, t := range []machine.Table{machine.Completions, machine.Completions.Done()} {
+		list, err := store.Latest(db, t, 1, lookBack, func(c delivery.Completion) bool {
+			if c.Verdict.Key == "" || c.Reason == delivery.DoneSuppressed {
+				return false
+			}
+			a := c.Verdict.Key.Address()
+			return a.Account == place.Account && a.Chat == place.Chat && a.Thread == place.Thread && c.Verdict.Key == key
+		})
+		if err != nil {
+			return "", err
+		}
+		if len(list) > 0 && (!found || list[0].CreatedAt.After(about.CreatedAt)) {
+			about, found = list[0], true
+		}
+	}
+	if !found {
+		return "No result has come here by itself yet.", nil
+	}
+	trace, err := TraceOf(db, string(about.ID))
+	if err != nil {
+		return "", err
+	}
+	return trace.Text(), nil
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// Age is a duration as people read it.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
