@@ -56,13 +56,21 @@ func chatWith(c *client, session, message string, in io.Reader, out io.Writer) e
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
+	said := session != ""
 	for lines.Scan() {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
+		said = true
 		if err := d.ask(lines.Text()); err != nil {
 			return err
 		}
+	}
+	if !said { // nothing to say: show what was said meanwhile
+		if err := d.send(api.Frame{Type: "wait"}); err != nil {
+			return lostDaemon(err)
+		}
+		return d.untilIdle()
 	}
 	return lines.Err()
 }
@@ -89,6 +97,11 @@ func (d *dialogue) ask(text string) error {
 	if err := d.send(api.Frame{Type: "say", ID: d.ids.New("say_", time.Now()), Text: text}); err != nil {
 		return lostDaemon(err)
 	}
+	return d.untilIdle()
+}
+
+// untilIdle prints what comes until the gateway says that nothing is left to wait for.
+func (d *dialogue) untilIdle() error {
 	for {
 		f, err := d.next()
 		switch {

@@ -55,7 +55,11 @@ func showConfig(g *global) error {
 	}
 	var rows [][]string
 	for _, e := range entries {
-		rows = append(rows, []string{e.Path, fmt.Sprint(e.Value), e.Source})
+		source := e.Source
+		if e.NotBuilt {
+			source += ", without effect in this version"
+		}
+		rows = append(rows, []string{e.Path, fmt.Sprint(e.Value), source})
 	}
 	table("KEY\tVALUE\tSOURCE", rows)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/homing-gateway/homing/internal/process"
 )
@@ -44,7 +45,13 @@ func (e *exitError) Unwrap() error { return e.err }
 func exit(code int, err error) error { return &exitError{code, err} }
 
 // run carries out one command line and returns the exit code.
-func run(args []string) int {
+func run(args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "homing: internal error: %v\n%s", p, debug.Stack())
+			code = exitInternal
+		}
+	}()
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.Execute()

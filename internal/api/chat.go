@@ -13,7 +13,8 @@ import (
 
 // Frame is one line of the chat protocol: JSON, in both directions, on a connection that was upgraded to ChatProtocol.
 type Frame struct {
-	// Type is "say" or "ack" from a terminal, "message", "taken", "idle" or "error" from the gateway.
+	// Type is "say", "wait" or "ack" from a terminal, "message", "taken", "idle" or "error" from the gateway. After "say"
+	// and "wait" an "idle" follows once nothing is left to wait for.
 	Type string `json:"type"`
 	ID   string `json:"id,omitempty"`   // of the text that is said, or of the message that is shown
 	Text string `json:"text,omitempty"` // what is said, shown, or wrong
@@ -75,6 +76,12 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 	watch, stop := t.g.Follow()
 	defer stop()
 	asked := make(chan struct{}, 1)
+	ask := func() {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+	}
 	writing.Go(func() { t.show() })
 	writing.Go(func() { t.tellIdle(watch, asked) })
 	lines := bufio.NewScanner(r)
@@ -94,10 +101,9 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 				continue
 			}
 			t.write(Frame{Type: "taken", ID: f.ID})
-			select {
-			case asked <- struct{}{}:
-			default:
-			}
+			ask()
+		case "wait":
+			ask()
 		}
 	}
 	gone()

@@ -121,7 +121,7 @@ func (g *Gateway) Run(ctx, hard context.Context) error {
 	dispatched := make(chan struct{})
 	go func() { defer close(dispatched); g.dispatch(writing) }()
 
-	if _, err := g.machine.Submit(ctx, machine.Recover{}); err != nil {
+	if _, err := g.machine.Submit(context.WithoutCancel(ctx), machine.Recover{}); err != nil {
 		stopWriting()
 		return errors.Join(fmt.Errorf("recover: %w", err), <-written)
 	}

@@ -51,8 +51,12 @@ func (g *Gateway) transmit(e machine.Transmit) {
 		return
 	}
 	text, plain := m.Body(e.Part)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(g.work), g.profile(m.Profile).SendTimeout)
-	defer cancel()
+	ctx := context.WithoutCancel(g.work)
+	if limit := g.profile(m.Profile).SendTimeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	receipt, err := a.adapter.Send(ctx, chat.Outbound{
 		To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(e.Part),
 	})
@@ -65,5 +69,5 @@ func (g *Gateway) transmit(e machine.Transmit) {
 			zap.String("fault", string(outcome.Failure.Fault)), zap.Error(outcome.Failure.Err))
 		a.sendFailed(outcome.Failure)
 	}
-	g.report(context.WithoutCancel(g.work), machine.SendDone{Outgoing: m.ID, Part: e.Part, Outcome: outcome})
+	g.report(context.WithoutCancel(g.work), machine.SendDone{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Outcome: outcome})
 }

@@ -19,9 +19,7 @@ type Policy struct {
 	ChildIterations       int
 	MaxSummaryChars       int
 
-	MaxProcesses int
-	Shell        string
-	Workspace    string
+	MaxProcesses int // running at once
 
 	Receipts ReceiptMode
 }

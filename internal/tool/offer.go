@@ -20,9 +20,7 @@ func Offer(depth, maxDepth int) []agent.Tool {
 "background":{"type":"boolean","description":"return at once with a process_id"},
 "notify":{"type":"boolean","description":"tell me when it ends (default true)"},
 "timeout":{"type":"number","description":"seconds after which a foreground command is killed"},
-"workdir":{"type":"string","description":"folder to run in; default is the workspace"},
-"watch_patterns":{"type":"array","items":{"type":"string"},"description":"tell me when the output matches"},
-"postcondition":{"type":"string","description":"a command that exits 0 when the effect is already there; used only to look after a crash"}}`, "command"),
+"workdir":{"type":"string","description":"folder to run in; default is the workspace"}}`, "command"),
 		},
 		{
 			Name: ProcessManage,
