@@ -110,6 +110,7 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 //
 //	sent                              the part is sent
 //	unreachable, rate limited         queued again, later, for free
+//	refused for our credential        the same: it waits until the account works again
 //	the platform failed               queued again; costs an attempt while the account works
 //	moved                             queued again at once; costs an attempt, so that it comes to an end
 //	refused for its markup            queued again at once, as plain text, this part only
@@ -125,7 +126,7 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 	f := o.Failure
 	if f == nil {
 		m = with(m, i, func(p *Part) { p.State, p.MessageID = Sent, o.Receipt.MessageID })
-		m.Waits, m.Detail = 0, ""
+		m.Waits, m.Class, m.Detail = 0, "", ""
 		return settle(m, now)
 	}
 	if f.Err != nil {
@@ -142,6 +143,9 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 			return bury(m, i, ReasonAttempts, now)
 		}
 		return again(after)
+	}
+	if f.Class == chat.ClassCredential { // the account's fault, not the message's
+		f = &chat.SendError{Fault: chat.Unreachable}
 	}
 	switch f.Fault {
 	case chat.Unreachable:

@@ -67,6 +67,8 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 		for _, c := range o.interrupt(t, why) {
 			o.settle(c, delivery.DoneInterrupted)
 		}
+		// The next turn is not to take up what was stopped.
+		o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped by the person.)"})
 	}
 	n := o.stopChildren(s.ID, true, why)
 	o.note(Record{Kind: "command", ID: CommandStop, Session: s.ID, Route: key})

@@ -251,6 +251,9 @@ func (o *Overlay) finish(t Turn, state TurnState, text, why string) {
 		o.endChild(s, t, state, text, why)
 		return
 	}
+	if why != "" { // what went wrong was said in this conversation: the next turn is not to take it up again
+		o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "⚠ " + why})
+	}
 	// An API client reads the transcript; everybody else is sent the answer.
 	if answer := answerOf(t, bound, state, text, why); answer != "" && s.Kind == session.Chat {
 		to := s.Key.Address()
