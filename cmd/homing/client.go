@@ -59,6 +59,11 @@ func (g *global) reader() (*client, func(), error) {
 		return nil, nil, err
 	}
 	db, err := store.OpenRead(filepath.Join(loaded.Config.DataDir, "homing.db"))
+	if errors.Is(err, store.ErrInUse) { // by a daemon that was just starting
+		if c, err := g.connect(); err == nil {
+			return c, func() {}, nil
+		}
+	}
 	if err != nil {
 		return nil, nil, storeError(err)
 	}

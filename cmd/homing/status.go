@@ -27,6 +27,11 @@ func status(g *global) error {
 		err = c.get("/status", &s)
 	case errors.Is(err, errNoDaemon):
 		s, err = stoppedStatus(g)
+		if errors.Is(err, store.ErrInUse) { // by a daemon that was just starting
+			if c, cerr := g.connect(); cerr == nil {
+				err = c.get("/status", &s)
+			}
+		}
 	}
 	if err != nil {
 		return err

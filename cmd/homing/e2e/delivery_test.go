@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
+)
+
+// [D-01]: what the platform will never take is dead after the first answer, with its class and the platform's words, and
+// a restart sends nothing.
+func TestRefusedForGood(t *testing.T) {
+	for name, refuse := range map[string]struct {
+		class, words string
+		now          func(*faketelegram.Server)
+	}{
+		"unknown chat": {"chat_gone", "chat not found", func(tg *faketelegram.Server) { tg.Forget(guest) }},
+		"blocked":      {"blocked", "blocked by the user", func(tg *faketelegram.Server) { tg.Block(guest, true) }},
+		"too long": {"too_long", "message is too long", func(tg *faketelegram.Server) {
+			tg.Add(faketelegram.Fault{Method: "sendMessage", Status: 400, Description: "Bad Request: message is too long"})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.answers("hello", "the answer")
+			w.start()
+			refuse.now(w.tg)
+			w.in("guest", guest, 0, guest).say("hello")
+			dead := w.dead("outgoing", "refused")
+			if dead.Class != refuse.class || !strings.Contains(dead.Detail, refuse.words) || !strings.Contains(dead.Text, "the answer") || dead.Attempts != 1 {
+				t.Errorf("the dead letter: %+v", dead)
+			}
+			sends := len(w.tg.Calls("sendMessage"))
+			w.kill()
+			w.start()
+			w.never("it is sent again", func() bool { return len(w.tg.Calls("sendMessage")) > sends })
+			if sends != 1 {
+				t.Errorf("%d attempts, want one", sends)
+			}
+		})
+	}
+}
+
+// [D-08]: odd prose and long bold spans arrive whole, each part within the limit; what Telegram does not take for its
+// markup goes again as plain text, and only that part.
+func TestOddProse(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.direct()
+	w.start()
+	for i, text := range []string{
+		"snake_case and 2*3*4 and [brackets] and `tick", "a < b && c > d & <b>not bold</b>", "**bold *and _open", "~~~\nunclosed code", "1. \\_escaped\\_ _[x](http://y_z",
+	} {
+		ask := fmt.Sprintf("odd %d", i)
+		w.answers(ask, text+" end"+fmt.Sprint(i))
+		p.ask(ask, " end"+fmt.Sprint(i))
+	}
+	long := "**" + strings.Repeat("word, ", 2000) + "last**"
+	w.answers("long", long)
+	before := len(p.messages())
+	p.ask("long", "last")
+	words := 0
+	for _, m := range p.messages()[before:] {
+		words += strings.Count(m.Text, "word,")
+		if faketelegram.Units(m.Text) > faketelegram.MaxText {
+			t.Errorf("a part of %d units", faketelegram.Units(m.Text))
+		}
+	}
+	if words != 2000 || len(p.messages())-before < 3 {
+		t.Errorf("%d words in %d parts", words, len(p.messages())-before)
+	}
+
+	w.tg.Add(faketelegram.Fault{Method: "sendMessage", Contains: "<b>refused</b>", Status: 400, Description: "Bad Request: can't parse entities: no"})
+	w.answers("refuse the markup", "a **refused** one")
+	p.ask("refuse the markup", "refused")
+	p.once("refused")
+	if q := w.queue(); len(q) != 0 {
+		t.Errorf("left in the queue: %+v", q)
+	}
+}
+
+// [D-21]: a chat that has to wait keeps its order and holds up nobody else.
+func TestAWaitHoldsOneChat(t *testing.T) {
+	w := newWorld(t, nil)
+	p, other := w.direct(), w.in("guest", guest, 0, guest)
+	w.start()
+	w.tg.Add(faketelegram.Fault{Method: "sendMessage", Chat: owner, Times: 1, Status: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
+	for i := range 3 {
+		w.do("send", "--to", fmt.Sprintf("telegram:%d", owner), fmt.Sprintf("message %d", i))
+	}
+	w.do("send", "--to", fmt.Sprintf("telegram:%d", guest), "for somebody else")
+	other.sees("for somebody else")
+	p.sees("message 2")
+	if seen := p.seen(); seen != "message 0\nmessage 1\nmessage 2" {
+		t.Errorf("seen: %q", seen)
+	}
+	refused, answered := w.tg.Calls("sendMessage")[0].At, p.messages()[0].At
+	if answered.Sub(refused) < time.Second {
+		t.Errorf("sent again after %s, want a second", answered.Sub(refused))
+	}
+	if m := other.messages()[0]; m.At.After(answered) {
+		t.Error("somebody else had to wait as well")
+	}
+}
+
+// [D-28]: a typing sign that fails changes nothing.
+func TestTypingFails(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.direct()
+	w.start()
+	w.tg.Add(faketelegram.Fault{Method: "sendChatAction", Drop: true})
+	w.answers("hello", "the answer")
+	p.ask("hello", "the answer")
+	p.once("the answer")
+	w.until("the sign was tried", func() bool { return len(w.tg.Calls("sendChatAction")) > 0 })
+}
+
+// A topic that is gone: the answer goes to the chat itself, with a note that names the topic.
+func TestTopicIsGone(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.inTopic()
+	w.start()
+	w.answers("hello", "the answer")
+	p.ask("hello", "the answer")
+	w.tg.Topic(forum, 7, false)
+	w.do("send", "--to", fmt.Sprintf("telegram:%d:7", forum), "too late")
+	w.in("forum", forum, 0, owner).sees("too late")
+	if m := w.tg.Visible(forum); len(m) != 2 || m[1].Thread != 0 || !strings.Contains(m[1].Text, "7") {
+		t.Errorf("visible: %+v", m)
+	}
+}
+
+// While Telegram is away nothing is lost and no attempt is spent; the account comes back by itself.
+func TestTelegramIsAway(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.direct()
+	w.start()
+	w.tg.Down()
+	w.do("send", "--to", fmt.Sprintf("telegram:%d", owner), "hold on")
+	w.until("it is tried", func() bool { return w.queue()[0].Detail != "" })
+	if q := w.queue()[0]; q.State != "queued" && q.State != "sending" || q.Attempts != 0 {
+		t.Errorf("it waits as %+v", q)
+	}
+	w.until("the trouble is told", func() bool {
+		s := read[status](w, "status").Platforms[0]
+		return s.State == "degraded" && s.Cause == "unreachable"
+	})
+	w.telegramIsBack()
+	p.sees("hold on")
+	p.once("hold on")
+	w.until("the account is up", func() bool { return read[status](w, "status").Platforms[0].State == "up" })
+}
+
+// A send without an answer: its outcome is unknown, it is held, shown, and sent again only when a person says so.
+func TestUnknownOutcome(t *testing.T) {
+	w := newWorld(t, settings{"delivery.send_timeout": "300ms"})
+	p := w.direct()
+	w.start()
+	w.tg.Add(faketelegram.Fault{Method: "sendMessage", Contains: "the answer", Times: 1, Hang: true, Stored: true})
+	w.answers("hello", "the answer")
+	w.answers("more", "goes on")
+	p.say("hello")
+	var unknown queued
+	w.until("its outcome is unknown", func() bool {
+		q := w.queue()
+		if len(q) == 1 {
+			unknown = q[0]
+		}
+		return unknown.State == "unknown"
+	})
+	p.ask("more", "goes on")
+	p.once("the answer")
+	if text := p.command("/undelivered"); !strings.Contains(text, unknown.ID) {
+		t.Errorf("/undelivered: %q", text)
+	}
+	w.do("queue", "retry", unknown.ID)
+	w.until("it is sent again", func() bool { return strings.Count(p.seen(), "the answer") == 2 })
+}
