@@ -222,3 +222,6 @@ func Latest[T any](db *DB, t machine.Table, n, most int, keep func(T) bool) (out
 	})
 	return out, err
 }
+
+// OpenReads counts the read transactions that are open now: none outlives the call that made it.
+func (db *DB) OpenReads() int { return db.bolt.Stats().OpenTxN }
