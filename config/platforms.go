@@ -87,6 +87,17 @@ func (p *Platforms) Enabled() []string {
 	return names
 }
 
+// Disabled lists the names of the platforms that are not.
+func (p *Platforms) Disabled() []string {
+	var names []string
+	for _, v := range p.views() {
+		if !*v.enabled {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
 // view is what all platforms have in common, seen through one of them.
 type view struct {
 	name        string

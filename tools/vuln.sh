@@ -6,7 +6,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 module=$1
 dir=$(go mod download -json "$module" | sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p')
-found=$(go tool -modfile=tools/go.mod govulncheck -db "file://$dir/data/osv" -format text ./... || true)
+[ -n "$dir" ] || { echo "the database $module could not be fetched"; exit 1; }
+status=0
+found=$(go tool -modfile=tools/go.mod govulncheck -db "file://$dir/data/osv" -format text ./...) || status=$?
+if [ "$status" != 0 ] && [ "$status" != 3 ]; then # 3: there are findings
+	printf '%s\n' "$found"
+	echo "govulncheck failed with $status"
+	exit 1
+fi
 ids=$(grep -oE '^Vulnerability #[0-9]+: GO-[0-9-]+' <<<"$found" | grep -oE 'GO-[0-9-]+' | sort -u || true)
 bad=0
 for id in $ids; do

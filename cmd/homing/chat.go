@@ -44,7 +44,10 @@ func chatWith(c *client, session, message string, in io.Reader, out io.Writer) e
 	defer func() { _ = conn.Close() }()
 	d := &dialogue{conn: conn, lines: bufio.NewReader(conn), out: out, ids: id.NewSource(nil)}
 	if session != "" {
-		if err := d.ask("/resume " + session); err != nil {
+		if err := d.send(api.Frame{Type: "resume", ID: d.ids.New("say_", time.Now()), Text: session}); err != nil {
+			return lostDaemon(err)
+		}
+		if err := d.untilIdle(); err != nil {
 			return err
 		}
 	}
@@ -141,29 +144,38 @@ func (d *dialogue) interactive(in io.Reader) error {
 	go func() { // ends when the connection is closed, at the latest by the caller
 		for {
 			f, err := d.next()
-			if err == nil && f.Type == "error" {
-				err = errorText(f.Text)
-			}
 			if err != nil {
-				failed <- err
+				failed <- lostDaemon(err)
 				return
+			}
+			if f.Type == "error" {
+				_, _ = fmt.Fprintln(d.out, "⚠", f.Text)
 			}
 		}
 	}()
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
+	lines := make(chan string)
+	go func() { // ends with the input, or with the process
+		defer close(lines)
+		for scan := bufio.NewScanner(in); scan.Scan(); {
+			lines <- scan.Text()
+		}
+	}()
+	for {
 		select {
 		case err := <-failed:
-			return lostDaemon(err)
-		default:
-		}
-		if text := strings.TrimSpace(lines.Text()); text != "" {
+			return err
+		case text, more := <-lines:
+			if !more {
+				return nil
+			}
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
 			if err := d.send(api.Frame{Type: "say", ID: d.ids.New("say_", time.Now()), Text: text}); err != nil {
 				return lostDaemon(err)
 			}
 		}
 	}
-	return lines.Err()
 }
 
 func lostDaemon(err error) error {

@@ -9,9 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/homing-gateway/homing/internal/api"
 	"github.com/homing-gateway/homing/internal/process"
@@ -156,6 +156,4 @@ func dialSocket(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // escapeID keeps what a person typed in one segment of a path.
-func escapeID(id string) string {
-	return strings.NewReplacer("/", "%2F", "?", "%3F", "#", "%23", "%", "%25", " ", "%20").Replace(id)
-}
+func escapeID(typed string) string { return url.PathEscape(typed) }

@@ -150,7 +150,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 		})
 	}
 	return gateway.Profile{
-		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, ChildModel: c.Delegation.Model, SystemPrompt: c.Agent.SystemPrompt,
+		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, SystemPrompt: c.Agent.SystemPrompt,
 		Workspace: c.Agent.Workspace, Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
 		OutputLimit: int64(c.Terminal.OutputLimit), KillGrace: c.Terminal.KillGrace.Std(), Shell: c.Terminal.Shell,
 		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(),
@@ -229,8 +229,7 @@ func (d *daemon) serve(ctx, hard context.Context) error {
 		go func() { _ = s.Serve(l) }() // ends with Close below
 	}
 	serve(d.http, api.Public(d.gateway.Ready, d.status))
-	serve(d.admin, api.Admin(d.gateway, d.status))
-	err := d.gateway.Run(ctx, hard)
+	err := d.gateway.Run(ctx, hard, func() { serve(d.admin, api.Admin(d.gateway, d.status)) })
 	for _, s := range servers {
 		_ = s.Close()
 	}
@@ -283,6 +282,9 @@ func (d *daemon) status() view.Status {
 			p.LastInbound = &a.LastInbound
 		}
 		s.Platforms = append(s.Platforms, p)
+	}
+	for _, name := range d.cfg.Platforms.Disabled() {
+		s.Platforms = append(s.Platforms, view.Platform{Profile: config.DefaultProfile, Platform: name, State: "disabled", Since: d.born})
 	}
 	return s
 }

@@ -54,8 +54,21 @@ func runDaemon(g *global) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	ended := make(chan struct{})
 	defer close(ended)
+	go func() { // ends with this function
+		for {
+			select {
+			case <-hangups:
+				log.Warn("reading the configuration again is not available in this version: restart the gateway for that")
+			case <-ended:
+				return
+			}
+		}
+	}()
 	go watchSignals(signals, ended, func() { // ends with this function
 		log.Info("gateway drains", zap.Duration("grace", d.cfg.Drain.Std()))
 		time.AfterFunc(d.cfg.Drain.Std(), hardStop)

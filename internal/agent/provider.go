@@ -56,6 +56,7 @@ type Request struct {
 type Response struct {
 	Text         string
 	Calls        []Call
+	Truncated    bool // the model reached its limit of tokens
 	InputTokens  int
 	OutputTokens int
 }

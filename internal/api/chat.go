@@ -6,15 +6,18 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/homing-gateway/homing/internal/gateway"
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/view"
 )
 
 // Frame is one line of the chat protocol: JSON, in both directions, on a connection that was upgraded to ChatProtocol.
 type Frame struct {
-	// Type is "say", "wait" or "ack" from a terminal, "message", "taken", "idle" or "error" from the gateway. After "say"
-	// and "wait" an "idle" follows once nothing is left to wait for.
+	// Type is "say", "resume", "wait" or "ack" from a terminal, "message", "taken", "idle" or "error" from the gateway. After "say",
+	// "resume" (Text is the session) and "wait" an "idle" follows once nothing is left to wait for.
 	Type string `json:"type"`
 	ID   string `json:"id,omitempty"`   // of the text that is said, or of the message that is shown
 	Text string `json:"text,omitempty"` // what is said, shown, or wrong
@@ -30,6 +33,12 @@ func serveChat(g *gateway.Gateway, w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, errUpgrade)
 		return
 	}
+	terminal, err := g.Console().Attach()
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	defer terminal.Detach()
 	conn, buf, err := hj.Hijack()
 	if err != nil {
 		return
@@ -39,7 +48,7 @@ func serveChat(g *gateway.Gateway, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	t := &terminalConn{conn: conn, g: g, terminal: g.Console().Attach(), done: ctx.Done()}
+	t := &terminalConn{conn: conn, g: g, terminal: terminal, done: ctx.Done()}
 	t.serve(ctx, cancel, buf.Reader)
 }
 
@@ -83,6 +92,13 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 		}
 	}
 	writing.Go(func() { t.show() })
+	writing.Go(func() { // a gateway that ends disconnects its terminals
+		select {
+		case <-t.terminal.Gone():
+			_ = t.conn.Close()
+		case <-t.done:
+		}
+	})
 	writing.Go(func() { t.tellIdle(watch, asked) })
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -102,8 +118,20 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 			}
 			t.write(Frame{Type: "taken", ID: f.ID})
 			ask()
+		case "resume":
+			target, err := view.Find(t.g.Store(), f.Text)
+			if err == nil {
+				err = t.terminal.Resume(ctx, f.ID, id.Session(target))
+			}
+			if err != nil {
+				t.write(Frame{Type: "error", ID: f.ID, Text: err.Error()})
+				continue
+			}
+			ask()
 		case "wait":
 			ask()
+		default:
+			t.write(Frame{Type: "error", Text: "there is no frame of type " + strconv.Quote(f.Type)})
 		}
 	}
 	gone()

@@ -105,6 +105,13 @@ func (a *account) supervise(ctx context.Context) {
 		if time.Since(began) > maxPause {
 			pause = minPause
 		}
+		if errors.Is(err, machine.ErrNoSpace) || errors.Is(err, machine.ErrStopped) { // ours, not the platform's
+			a.log.Error("events are not taken", zap.Error(err))
+			if !rest(ctx, maxPause) {
+				return
+			}
+			continue
+		}
 		failure, ok := errors.AsType[*chat.RunError](err)
 		if !ok {
 			failure = &chat.RunError{Cause: chat.CauseUnreachable, Err: err}
@@ -118,13 +125,21 @@ func (a *account) supervise(ctx context.Context) {
 		if failure.Cause == chat.CauseBadCredential {
 			wait = 10 * time.Minute // hammering with it would get the address banned
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if !rest(ctx, wait) {
 			return
 		}
+	}
+}
+
+// rest waits; false when ctx ended first.
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -141,19 +156,18 @@ func (a *account) up() {
 	a.held = nil
 	a.mu.Unlock()
 	for _, e := range held {
-		a.g.hand.add(1)
-		a.g.group.Go(func() { defer a.g.hand.done(); a.g.prepare(e) })
+		a.g.inHand(func() { a.g.prepare(e) })
 	}
 	if again {
 		a.log.Info("account is up")
 		if m, ok := a.adapter.(chat.Menu); ok {
-			a.g.group.Go(func() {
+			a.g.tasks.begin(func() {
 				if err := m.SetMenu(a.g.work, menu()); err != nil && a.g.work.Err() == nil {
 					a.log.Warn("command menu not set", zap.Error(err))
 				}
 			})
 		}
-		a.g.group.Go(func() { a.g.report(a.g.work, machine.Reachable{Account: a.info.Account}) })
+		a.g.tasks.begin(func() { a.g.report(a.g.work, machine.Reachable{Account: a.info.Account}) })
 	}
 }
 

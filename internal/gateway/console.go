@@ -24,7 +24,7 @@ type Console struct {
 
 	mu      sync.Mutex
 	clients map[*Terminal]bool
-	acks    map[string]chan struct{} // by Outbound.Key
+	closed  bool
 }
 
 // Terminal is one attached client.
@@ -34,6 +34,9 @@ type Terminal struct {
 	Messages chan chat.Outbound
 	gone     chan struct{}
 	once     sync.Once
+
+	mu   sync.Mutex
+	acks map[string]chan struct{} // by Outbound.Key
 }
 
 func newConsole(g *Gateway) *Console {
@@ -43,7 +46,7 @@ func newConsole(g *Gateway) *Console {
 			Account: chat.Account{Profile: g.o.Profiles[0].Name, Platform: ConsolePlatform, ID: "local"},
 			Dialect: chat.Plain, MaxUnits: 1 << 20, Unit: chat.Runes,
 		},
-		clients: map[*Terminal]bool{}, acks: map[string]chan struct{}{},
+		clients: map[*Terminal]bool{},
 	}
 }
 
@@ -72,54 +75,104 @@ func (c *Console) Run(ctx context.Context, _ string, _ chat.Admit, _ func()) err
 // errNobody says that no terminal is attached.
 var errNobody = errors.New("no terminal is attached")
 
-// Send shows a message on the attached terminals. It is sent once a terminal has said that it was shown; one that goes
-// away before has not shown it, as far as anyone knows, and it waits for the next.
+// stuckTerminal is how long one terminal may hold up a message that another one has shown.
+const stuckTerminal = 2 * time.Second
+
+// Send shows a message on all attached terminals. It is sent once those that are still there have said that it was shown;
+// one that goes away before has not shown it, as far as anyone knows. Shown nowhere, it waits for the next terminal.
 func (c *Console) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, error) {
 	c.mu.Lock()
 	terminals := make([]*Terminal, 0, len(c.clients))
 	for t := range c.clients {
 		terminals = append(terminals, t)
 	}
-	ack, ok := c.acks[out.Key]
-	if !ok {
-		ack = make(chan struct{})
-		c.acks[out.Key] = ack
-	}
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		delete(c.acks, out.Key)
-		c.mu.Unlock()
-	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	shown := make(chan bool, len(terminals))
 	for _, t := range terminals {
+		go func() { shown <- t.show(ctx, out) }() // ends with ctx
+	}
+	anywhere := false
+	for range terminals {
 		select {
-		case t.Messages <- out:
-		case <-t.gone:
-			continue
-		case <-ctx.Done():
-			return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: ctx.Err()}
-		}
-		select {
-		case <-ack:
-			return chat.Receipt{MessageID: out.Key}, nil
-		case <-t.gone:
-		case <-ctx.Done():
-			return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: ctx.Err()}
+		case ok := <-shown:
+			if ok && !anywhere {
+				anywhere = true
+				time.AfterFunc(stuckTerminal, cancel)
+			}
+		case <-c.g.work.Done():
+			cancel()
 		}
 	}
-	return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: errNobody}
+	if !anywhere {
+		return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: errNobody}
+	}
+	return chat.Receipt{MessageID: out.Key}, nil
 }
 
+// show hands a message to the terminal and waits for its word that it was shown.
+func (t *Terminal) show(ctx context.Context, out chat.Outbound) bool {
+	ack := make(chan struct{})
+	t.mu.Lock()
+	t.acks[out.Key] = ack
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		delete(t.acks, out.Key)
+		t.mu.Unlock()
+	}()
+	select {
+	case t.Messages <- out:
+	case <-t.gone:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-ack:
+		return true
+	case <-t.gone:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// ErrClosing says that the gateway takes no terminals any more.
+var ErrClosing = errors.New("the gateway is stopping")
+
 // Attach connects a terminal. What waited for one follows.
-func (c *Console) Attach() *Terminal {
-	t := &Terminal{c: c, Messages: make(chan chat.Outbound), gone: make(chan struct{})}
+func (c *Console) Attach() (*Terminal, error) {
+	t := &Terminal{c: c, Messages: make(chan chat.Outbound), acks: map[string]chan struct{}{}, gone: make(chan struct{})}
 	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, ErrClosing
+	}
 	c.clients[t] = true
 	c.mu.Unlock()
 	c.g.accounts[c.info.Account].up()
-	c.g.group.Go(func() { c.g.report(c.g.work, machine.Reachable{Account: c.info.Account}) })
-	return t
+	c.g.tasks.begin(func() { c.g.report(c.g.work, machine.Reachable{Account: c.info.Account}) })
+	return t, nil
 }
+
+// close disconnects all terminals and takes no more.
+func (c *Console) close() {
+	c.mu.Lock()
+	c.closed = true
+	terminals := make([]*Terminal, 0, len(c.clients))
+	for t := range c.clients {
+		terminals = append(terminals, t)
+	}
+	c.mu.Unlock()
+	for _, t := range terminals {
+		t.Detach()
+	}
+}
+
+// Gone is closed when the terminal is disconnected, by itself or by the gateway.
+func (t *Terminal) Gone() <-chan struct{} { return t.gone }
 
 // Detach disconnects the terminal.
 func (t *Terminal) Detach() {
@@ -136,12 +189,25 @@ func (t *Terminal) Detach() {
 
 // Ack says that the message was shown.
 func (t *Terminal) Ack(key string) {
-	t.c.mu.Lock()
-	defer t.c.mu.Unlock()
-	if ack, ok := t.c.acks[key]; ok {
-		delete(t.c.acks, key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ack, ok := t.acks[key]; ok {
+		delete(t.acks, key)
 		close(ack)
 	}
+}
+
+// Resume brings the console back to a conversation; the error says why not.
+func (t *Terminal) Resume(ctx context.Context, event string, target id.Session) error {
+	place := t.c.Place()
+	got, err := t.c.g.machine.Submit(ctx, machine.Receive{
+		Account: place.Account, Event: event, Message: &chat.Message{Address: place, ID: event},
+		Command: &machine.Command{Name: machine.CommandResume, Target: target, Any: true},
+	})
+	if err == nil && got.Session != target {
+		err = &machine.Refusal{Text: got.Text}
+	}
+	return err
 }
 
 // Say hands over what the person at the terminal wrote; event makes a repeat harmless.

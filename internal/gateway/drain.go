@@ -51,6 +51,32 @@ func (h *inHand) wait(ctx context.Context) error {
 	}
 }
 
+// tasks are the goroutines that carry out effects. Once closed, none begins.
+type tasks struct {
+	mu     sync.Mutex
+	closed bool
+	group  sync.WaitGroup
+}
+
+// begin runs f in a goroutine of its own; false when it is too late for that.
+func (t *tasks) begin(f func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.group.Go(f)
+	return true
+}
+
+// close lets no task begin any more and waits for those that run.
+func (t *tasks) close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.group.Wait()
+}
+
 // drain waits for model calls and foreground commands of people's turns, and for answers that are ready to go out. No new
 // step begins. Subagents and background processes are not waited for: they go on from their last durable step.
 func (g *Gateway) drain(hard context.Context) error {

@@ -72,18 +72,17 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.RunStep:
 		g.runStep(e)
-		return
 	case machine.Kill:
-		g.group.Go(func() { defer g.hand.done(); g.kill(e) })
-		return
+		g.inHand(func() { g.kill(e) })
 	case machine.Prepare:
-		g.group.Go(func() { defer g.hand.done(); g.prepare(e) })
-		return
+		g.inHand(func() { g.prepare(e) })
 	case machine.Transmit:
-		g.group.Go(func() { defer g.hand.done(); g.transmit(e) })
-		return
+		g.inHand(func() { g.transmit(e) })
 	case machine.RunTool:
-		g.group.Go(func() { g.runTool(e) })
+		released := g.steps.releasable(e.Action.ID) // before the next effect, which may be its release
+		if !g.tasks.begin(func() { defer g.steps.released(e.Action.ID); g.runTool(e, released) }) {
+			g.steps.released(e.Action.ID)
+		}
 	case machine.Tend:
 		g.tend(e.Process)
 	case machine.Promote:
@@ -100,10 +99,18 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	g.hand.done()
 }
 
+// inHand runs f as something that a drain waits for.
+func (g *Gateway) inHand(f func()) {
+	g.hand.add(1)
+	if !g.tasks.begin(func() { defer g.hand.done(); f() }) {
+		g.hand.done()
+	}
+}
+
 // wake submits Due when its time has come. The state knows what is due: a wake that is lost with the daemon is asked for
 // again at the next start.
 func (g *Gateway) wake(e machine.Wake) {
-	g.group.Go(func() {
+	g.tasks.begin(func() {
 		t := time.NewTimer(time.Until(e.At))
 		defer t.Stop()
 		select {

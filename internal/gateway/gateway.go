@@ -23,7 +23,6 @@ type Profile struct {
 	Name         string
 	Provider     agent.Provider
 	Model        string
-	ChildModel   string
 	SystemPrompt string
 	Workspace    string
 	Policy       machine.Policy
@@ -65,13 +64,14 @@ type Gateway struct {
 	machine  *machine.Machine
 	effects  *effectQueue
 	watchers sync.Map // *Watch: who follows the journal
-	started  time.Time
 
-	work  context.Context // what was begun; ends at the hard stop
-	steps stepTable
-	procs procTable
-	group sync.WaitGroup // everything that runs for an effect
-	hand  inHand
+	work     context.Context // what was begun; ends once the gateway has drained, or at the hard stop
+	stopWork context.CancelFunc
+	hard     context.Context // ends when the grace of a drain is over
+	steps    stepTable
+	procs    procTable
+	hand     inHand
+	tasks    tasks
 
 	draining atomic.Bool
 	ready    atomic.Bool
@@ -83,6 +83,7 @@ func New(o Options) (*Gateway, error) {
 		o: o, log: o.Log.Named("gateway"), profiles: map[string]*Profile{}, accounts: map[chat.Account]*account{},
 		effects: newEffectQueue(),
 	}
+	g.work, g.stopWork = context.WithCancel(context.Background())
 	for i := range o.Profiles {
 		g.profiles[o.Profiles[i].Name] = &o.Profiles[i]
 	}
@@ -107,14 +108,13 @@ func New(o Options) (*Gateway, error) {
 }
 
 // Run serves until ctx ends, then drains: intake stops, what is in hand comes to a durable point, answers that are ready
-// go out. hard ends the grace. The error is that of a failed commit, or ErrHardStop when the grace was not enough.
-func (g *Gateway) Run(ctx, hard context.Context) error {
-	g.started = time.Now()
+// go out. hard ends the grace. ready is called once everything outstanding is known: only then may anybody else submit
+// requests or attach to the console. The error is that of a failed commit, or ErrHardStop when the grace was not enough.
+func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
+	defer g.stopWork()
+	g.hard = hard
 	writing, stopWriting := context.WithCancel(context.Background())
 	defer stopWriting()
-	work, stopWork := context.WithCancel(hard)
-	defer stopWork()
-	g.work = work
 
 	written := make(chan error, 1)
 	go func() { written <- g.machine.Run(writing) }()
@@ -126,6 +126,7 @@ func (g *Gateway) Run(ctx, hard context.Context) error {
 		return errors.Join(fmt.Errorf("recover: %w", err), <-written)
 	}
 	g.ready.Store(true)
+	ready()
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
 	var accounts sync.WaitGroup
@@ -143,8 +144,9 @@ func (g *Gateway) Run(ctx, hard context.Context) error {
 	if failed == nil {
 		failed = g.drain(hard)
 	}
-	stopWork()
-	g.group.Wait()
+	g.stopWork()
+	g.console.close()
+	g.tasks.close()
 	if _, err := g.machine.Submit(context.WithoutCancel(ctx), machine.Shutdown{}); err != nil && failed == nil && !errors.Is(err, machine.ErrStopped) {
 		failed = err
 	}
@@ -174,6 +176,8 @@ func (g *Gateway) report(ctx context.Context, r machine.Request) {
 		switch {
 		case err == nil, errors.Is(err, machine.ErrStale), errors.Is(err, machine.ErrStopped), errors.Is(err, context.Canceled):
 			return
+		case g.work.Err() != nil:
+			return // the next start finds out by itself
 		case !errors.Is(err, machine.ErrNoSpace):
 			g.log.Error("report refused", zap.String("request", fmt.Sprintf("%T", r)), zap.Error(err))
 			return
@@ -181,6 +185,7 @@ func (g *Gateway) report(ctx context.Context, r machine.Request) {
 		g.log.Error("no space for the store", zap.Error(err))
 		select {
 		case <-time.After(wait):
+		case <-g.work.Done():
 		case <-ctx.Done():
 			return
 		}
@@ -195,9 +200,6 @@ func (g *Gateway) Console() *Console { return g.console }
 
 // Store is the committed data.
 func (g *Gateway) Store() *store.DB { return g.o.Store }
-
-// Started is when the gateway began to serve.
-func (g *Gateway) Started() time.Time { return g.started }
 
 // Processes is where processes keep their output.
 func (g *Gateway) Processes() *process.Runner { return g.o.Processes }

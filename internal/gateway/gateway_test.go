@@ -115,7 +115,7 @@ func serve(t *testing.T, p *place, provider echo) (*gateway.Gateway, *store.DB, 
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- g.Run(ctx, context.Background()) }() // ends with stop
+	go func() { ended <- g.Run(ctx, context.Background(), func() {}) }() // ends with stop
 	var once sync.Once
 	end := func() {
 		once.Do(func() {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +60,16 @@ func (t *stepTable) typing(turn id.Turn, cancel context.CancelFunc) bool {
 	}
 	s.stopTyping = cancel
 	return true
+}
+
+// stopTyping ends the sign of a turn that waits; its next step shows it again.
+func (t *stepTable) stopTyping(turn id.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s, ok := t.turns[turn]; ok && s.stopTyping != nil {
+		s.stopTyping()
+		s.stopTyping = nil
+	}
 }
 
 // cancel stops the model call of a turn.
@@ -129,14 +140,12 @@ func (t *stepTable) released(a id.Action) {
 // here at the next start.
 func (g *Gateway) runStep(e machine.RunStep) {
 	if g.draining.Load() {
-		g.hand.done()
 		return
 	}
 	g.typing(e)
 	ctx, cancel := context.WithCancel(g.work)
 	g.steps.begin(e.Turn.ID, e.Session.Kind == session.Subagent, cancel)
-	g.group.Go(func() {
-		defer g.hand.done()
+	g.inHand(func() {
 		defer cancel()
 		g.ask(ctx, e)
 	})
@@ -153,16 +162,9 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 		})
 		return
 	}
-	model := p.Model
-	if e.Session.Kind == session.Subagent && p.ChildModel != "" {
-		model = p.ChildModel
-	}
-	if e.Session.Model != "" {
-		model = e.Session.Model
-	}
 	began := time.Now()
 	response, err := p.Provider.Complete(ctx, agent.Request{
-		Model: model, System: systemPrompt(p, e.Session), Messages: messages(entries),
+		Model: p.Model, System: systemPrompt(p, e.Session), Messages: messages(entries),
 		Tools: tool.Offer(e.Session.Depth, p.Policy.MaxSpawnDepth), Session: string(e.Session.ID),
 	}, nil)
 	if ctx.Err() != nil {
@@ -175,6 +177,7 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 		if failure.Err != nil {
 			text = failure.Err.Error()
 		}
+		g.steps.stopTyping(e.Turn.ID)
 		g.report(g.work, machine.Unanswered{
 			Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Failure: failure.Failure, After: failure.RetryAfter, Text: text,
 		})
@@ -182,6 +185,9 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 	}
 	log.Debug("model answered", zap.Duration("after", time.Since(began)), zap.Int("calls", len(response.Calls)),
 		zap.Int("input_tokens", response.InputTokens), zap.Int("output_tokens", response.OutputTokens))
+	if response.Truncated && len(response.Calls) == 0 {
+		response.Text = strings.TrimSpace(response.Text + "\n\n⚠ The answer was cut: the model reached its limit of tokens.")
+	}
 	g.report(g.work, machine.Answered{
 		Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Text: response.Text, Calls: response.Calls,
 	})
@@ -206,7 +212,7 @@ func (g *Gateway) typing(e machine.RunStep) {
 		cancel()
 		return
 	}
-	g.group.Go(func() {
+	g.tasks.begin(func() {
 		defer cancel()
 		renew := time.NewTicker(typer.TypingLasts() * 4 / 5)
 		defer renew.Stop()

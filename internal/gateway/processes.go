@@ -89,11 +89,14 @@ func (g *Gateway) tend(p machine.Process) {
 		g.hand.add(1)
 		release = sync.OnceFunc(g.hand.done)
 	}
-	g.group.Go(func() {
+	if !g.tasks.begin(func() {
 		defer release()
 		defer g.procs.end(p.ID)
 		g.look(p, x, release)
-	})
+	}) {
+		g.procs.end(p.ID)
+		release()
+	}
 }
 
 // look follows one process from its start to its end.
@@ -101,6 +104,9 @@ func (g *Gateway) look(p machine.Process, x *tended, release func()) {
 	ctx := g.work
 	log := g.log.With(zap.String("process", string(p.ID)))
 	proc, gone := g.find(ctx, p)
+	if ctx.Err() != nil {
+		return // it is started, or found again, at the next start
+	}
 	if gone != nil {
 		log.Warn("process did not run", zap.String("state", string(gone.State)), zap.String("detail", gone.Detail))
 		g.report(ctx, *gone)
@@ -121,7 +127,7 @@ func (g *Gateway) look(p machine.Process, x *tended, release func()) {
 		})
 	}
 	exit, err := proc.Leader(ctx)
-	if err == nil && exit.LeftRunning && exit.State == process.Running {
+	if err == nil && exit.LeftRunning && exit.State != process.Killed && exit.State != process.Lost {
 		out := g.output(proc)
 		g.report(ctx, machine.Left{
 			Process: p.ID, ExitCode: exit.Code, Signal: exit.Signal, Output: out.Text, Truncated: out.Truncated, Ran: time.Since(started.At),
@@ -161,7 +167,7 @@ func (g *Gateway) find(ctx context.Context, p machine.Process) (proc *process.Pr
 		ID: string(p.ID), Command: p.Command, Shell: prof.Shell, Workdir: workdir(prof.Workspace, p.Workdir),
 		Env: process.Environment(g.o.Environ, prof.EnvPassthrough), OutputLimit: prof.OutputLimit, KillGrace: prof.KillGrace,
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return nil, ended(machine.ProcessFailedStart, err.Error())
 	}
 	return proc, nil
@@ -260,7 +266,7 @@ func (g *Gateway) kill(e machine.Kill) {
 }
 
 // runTool carries out a tool call that only reads, or waits.
-func (g *Gateway) runTool(e machine.RunTool) {
+func (g *Gateway) runTool(e machine.RunTool, released <-chan struct{}) {
 	var args tool.ProcessArgs
 	if err := tool.Parse(e.Action.Call.Name, e.Action.Call.Arguments, &args); err != nil {
 		g.report(g.work, machine.ToolDone{Action: e.Action.ID, Result: tool.Error(tool.KindArguments, err.Error()), Failed: true})
@@ -277,17 +283,17 @@ func (g *Gateway) runTool(e machine.RunTool) {
 	done := machine.ToolDone{Action: e.Action.ID}
 	switch args.Action {
 	case tool.ProcessLog:
-		limit := args.Limit
-		if limit <= 0 || limit > 64<<10 {
+		limit := min(args.Limit, 64<<10)
+		if limit <= 0 {
 			limit = 16_000
 		}
+		exit, err := proc.Poll() // first: what is read after the end is all there is
+		over := err == nil && exit.State != process.Running
 		page, err := proc.ReadLog(args.Offset, int(limit))
 		if err != nil {
 			done.Result, done.Failed = tool.Error(tool.KindFailed, "the output could not be read: "+err.Error()), true
 			break
 		}
-		exit, err := proc.Poll()
-		over := err == nil && exit.State != process.Running
 		if page.End && over {
 			done.Consumes = e.Process.ID
 		}
@@ -295,7 +301,7 @@ func (g *Gateway) runTool(e machine.RunTool) {
 			ProcessID: string(e.Process.ID), Output: page.Text, Offset: page.Offset, Total: page.Total, End: page.End && over,
 		})
 	case tool.ProcessWait:
-		if !g.wait(e) {
+		if !g.wait(e, released) {
 			return // its end answers the call, or the daemon stops
 		}
 		done.Result, done.Consumes = g.poll(proc, e.Process.ID, true)
@@ -308,7 +314,7 @@ func (g *Gateway) runTool(e machine.RunTool) {
 }
 
 // wait waits until the time is over or a person wrote. It returns false when there is nothing left to report.
-func (g *Gateway) wait(e machine.RunTool) bool {
+func (g *Gateway) wait(e machine.RunTool, released <-chan struct{}) bool {
 	if e.Process.State.Ended() {
 		return true
 	}
@@ -316,8 +322,6 @@ func (g *Gateway) wait(e machine.RunTool) bool {
 	if over == nil {
 		return true
 	}
-	released := g.steps.releasable(e.Action.ID)
-	defer g.steps.released(e.Action.ID)
 	t := time.NewTimer(e.Timeout)
 	defer t.Stop()
 	select {

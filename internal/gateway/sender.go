@@ -42,8 +42,8 @@ func render(text string, info chat.Info) []delivery.Part {
 	return parts
 }
 
-// transmit makes one attempt at one part. It is not tied to the daemon's life but to its own deadline: a send that has
-// begun is not cut in the middle by a stop.
+// transmit makes one attempt at one part. A send that has begun is not cut by a stop, only by its own deadline or by the
+// end of the grace; then its outcome is open, and the next start treats it so.
 func (g *Gateway) transmit(e machine.Transmit) {
 	m := e.Outgoing
 	a, ok := g.accounts[m.To.Account]
@@ -51,7 +51,7 @@ func (g *Gateway) transmit(e machine.Transmit) {
 		return
 	}
 	text, plain := m.Body(e.Part)
-	ctx := context.WithoutCancel(g.work)
+	ctx := g.hard
 	if limit := g.profile(m.Profile).SendTimeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -60,6 +60,9 @@ func (g *Gateway) transmit(e machine.Transmit) {
 	receipt, err := a.adapter.Send(ctx, chat.Outbound{
 		To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(e.Part),
 	})
+	if err != nil && g.hard.Err() != nil {
+		return
+	}
 	outcome := delivery.Outcome{Receipt: receipt}
 	if err == nil {
 		a.succeeded()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"syscall"
@@ -200,8 +201,15 @@ func (db *DB) Commit(changes []machine.Change) error {
 		}
 		return nil
 	})
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if noSpace(err) {
 		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
 	}
 	return err
+}
+
+// noSpace tells whether a commit failed because something could not be written for want of space, before its meta page
+// was. A sync that fails for the same reason is not that: nobody knows what is on the disk then.
+func noSpace(err error) bool {
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && (e.Op == "write" || e.Op == "truncate") && (errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT))
 }

@@ -150,7 +150,7 @@ func (a *answer) empty() bool { return a.text.Len() == 0 && len(a.calls) == 0 }
 
 // response is the whole answer. Every call has an id that no other call of the answer has.
 func (a *answer) response() agent.Response {
-	r := agent.Response{Text: a.text.String(), InputTokens: a.in, OutputTokens: a.out}
+	r := agent.Response{Text: a.text.String(), Truncated: a.finish == "length", InputTokens: a.in, OutputTokens: a.out}
 	seen := map[string]bool{}
 	for _, c := range a.calls {
 		if c.name == "" && c.arguments.Len() == 0 {

@@ -167,9 +167,9 @@ func TestAnswersOfManyKindsOfServers(t *testing.T) {
 			want:   agent.Response{Text: "hi"},
 		},
 		{
-			name:   "the token limit cuts the answer: it is whole all the same",
+			name:   "the token limit cuts the answer: that is told",
 			answer: done(fakeopenai.Text("and then"), fakeopenai.Finish("length")),
-			want:   agent.Response{Text: "and then"},
+			want:   agent.Response{Text: "and then", Truncated: true},
 		},
 		{
 			name:   "an empty answer",
