@@ -226,7 +226,7 @@ func processesCommand(g *global) *cobra.Command {
 				table("ID\tSTATE\tCODE\tSTARTED\tOWNER\tCOMMAND", rows)
 			})
 		})),
-		leaf("log ID", "what a process has written", "homing processes log proc_01J9ZK", cobra.ExactArgs(1), func(args []string) error { return printLog(g, args[0]) }),
+		g.jsonFlag(leaf("log ID", "what a process has written", "homing processes log proc_01J9ZK", cobra.ExactArgs(1), func(args []string) error { return printLog(g, args[0]) })),
 		g.jsonFlag(leaf("kill ID", "end a process", "homing processes kill proc_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return do(g, "/processes/"+escapeID(args[0])+"/kill", nil)
 		})),
@@ -239,19 +239,27 @@ func printLog(g *global, typed string) error {
 		return err
 	}
 	defer done()
-	for offset := int64(0); ; {
+	whole := api.Log{}
+	for {
 		var page api.Log
-		if err := c.get(fmt.Sprintf("/processes/%s/log?offset=%d", escapeID(typed), offset), &page); err != nil {
+		if err := c.get(fmt.Sprintf("/processes/%s/log?offset=%d", escapeID(typed), whole.Next), &page); err != nil {
 			return err
 		}
 		if page.Dropped > 0 {
-			fmt.Printf("[%d bytes were not kept]\n", page.Dropped)
+			whole.Output += fmt.Sprintf("[%d bytes were not kept]\n", page.Dropped)
 		}
-		fmt.Print(page.Output)
-		if page.End || page.Next == offset {
-			return nil
+		last := page.End || page.Next == whole.Next
+		whole.Output += page.Output
+		whole.Next, whole.Total, whole.End = page.Next, page.Total, page.End
+		whole.Dropped += page.Dropped
+		if !last {
+			continue
 		}
-		offset = page.Next
+		if g.json {
+			return printJSON(whole)
+		}
+		fmt.Print(whole.Output)
+		return nil
 	}
 }
 

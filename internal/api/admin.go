@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/id"
@@ -53,7 +54,11 @@ func Admin(g *gateway.Gateway, status func() view.Status) http.Handler {
 		if err := decode(r, &body); err != nil || body.To == "" {
 			return req, err
 		}
-		to, keying, err := g.ParseRoute(body.To)
+		parse := g.ParseRoute
+		if strings.HasPrefix(full, id.PrefixCompletion) {
+			parse = g.ParseConversation
+		}
+		to, keying, err := parse(body.To)
 		req.To, req.Keying = &to, keying
 		return req, err
 	})

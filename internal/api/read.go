@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -71,7 +72,12 @@ func log(db *store.DB, processes *process.Runner, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	offset, _ := strconv.ParseInt(r.FormValue("offset"), 10, 64)
+	offset := int64(0)
+	if typed := r.FormValue("offset"); typed != "" {
+		if offset, err = strconv.ParseInt(typed, 10, 64); err != nil {
+			return nil, fmt.Errorf("the offset %q is no number", typed)
+		}
+	}
 	page, err := p.ReadLog(offset, 256<<10)
 	return Log{page.Text, page.Offset, page.Next, page.Total, page.Dropped, page.End}, err
 }

@@ -83,6 +83,7 @@ type Completion struct {
 	// Quiet opens no turn of its own: it rides along with the next one.
 	Quiet   bool   `json:"quiet,omitempty"`
 	Notice  string `json:"notice"`            // the body of the notice, without marker and origin
+	Summary string `json:"summary,omitempty"` // of a delegation: what its children said, for a person's eyes
 	Receipt string `json:"receipt,omitempty"` // the receipt for the chat, as long as one is to be sent
 	// Entered names the sessions in whose transcripts it stands: it enters each at most once.
 	Entered []id.Session `json:"entered,omitempty"`

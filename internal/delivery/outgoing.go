@@ -212,7 +212,7 @@ func Expire(m Outgoing, now time.Time) Outgoing {
 // Retry returns a dead or unknown message as a person wants it sent again: what has not arrived is queued, to the same
 // place or to another one. A part that may have arrived bears the mark.
 func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
-	if to != nil && *to != m.To {
+	if to != nil && !samePlace(*to, m.To) {
 		m.To, m.ReplyTo = *to, ""
 		m.Parts = nil // another place may have another dialect and other limits
 	}
@@ -228,6 +228,11 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 	m.State, m.Reason, m.Class, m.Detail, m.Attempts, m.Waits = Queued, "", "", "", 0, 0
 	m.NextAt, m.QueuedAt, m.UpdatedAt = now, now, now
 	return m
+}
+
+// samePlace tells whether two addresses are one place on the platform, however they came to be known.
+func samePlace(a, b chat.Address) bool {
+	return a.Account == b.Account && a.Chat == b.Chat && a.Thread == b.Thread
 }
 
 // Body is the text of a part as it goes out.

@@ -32,6 +32,7 @@ func chatCommands() []chatCommand {
 		{"why", "why the last result came here", false},
 		{"whoami", "who you are to me, and where we are", false},
 		{"help", "this list", false},
+		{"start", "the same as /help", true},
 	}
 }
 
@@ -93,7 +94,7 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 
 func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (string, error) {
 	switch name {
-	case "help":
+	case "help", "start":
 		var b strings.Builder
 		b.WriteString("What you can say to the gateway (the rest goes to the agent):\n")
 		for _, c := range chatCommands() {
@@ -111,7 +112,7 @@ func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (
 	case "status":
 		return view.StatusText(g.o.Store, key, g.statusFacts(key))
 	case "sessions":
-		return view.SessionsText(g.o.Store, key)
+		return view.SessionsText(g.o.Store, key, a.access.Admin(m.Address.Person))
 	case "undelivered":
 		return view.UndeliveredText(g.o.Store, key)
 	case "tasks":
@@ -128,12 +129,12 @@ func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (
 // resume finds the conversation that a person means: its number in /sessions, or its id.
 func (g *Gateway) resume(a *account, m chat.Message, key chat.Key, arg string) (*machine.Command, string) {
 	admin := a.access.Admin(m.Address.Person)
-	list, err := view.SessionsOf(g.o.Store, key)
+	list, err := view.SessionsOf(g.o.Store, key, admin)
 	if err != nil {
 		return nil, "That could not be looked up: " + err.Error()
 	}
 	if arg == "" {
-		text, err := view.SessionsText(g.o.Store, key)
+		text, err := view.SessionsText(g.o.Store, key, admin)
 		if err != nil {
 			return nil, "That could not be looked up: " + err.Error()
 		}
@@ -143,13 +144,26 @@ func (g *Gateway) resume(a *account, m chat.Message, key chat.Key, arg string) (
 		if n < 1 || n > len(list) {
 			return nil, fmt.Sprintf("There is no number %d; /sessions lists %d conversation(s).", n, len(list))
 		}
-		return &machine.Command{Name: machine.CommandResume, Target: list[n-1].ID}, ""
+		return &machine.Command{Name: machine.CommandResume, Target: list[n-1].ID, Any: admin}, ""
 	}
-	full, err := view.Find(g.o.Store, arg)
+	prefix, rest, err := id.Split(arg)
 	if err != nil {
 		return nil, err.Error()
 	}
-	return &machine.Command{Name: machine.CommandResume, Target: id.Session(full), Any: admin}, ""
+	// Only among what this person may know of: an id of another place is not there for them.
+	var found []id.Session
+	for _, s := range list {
+		if strings.HasPrefix(string(s.ID), prefix+rest) {
+			found = append(found, s.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, "There is no conversation " + arg + " here. /sessions lists them."
+	case 1:
+		return &machine.Command{Name: machine.CommandResume, Target: found[0], Any: admin}, ""
+	}
+	return nil, fmt.Sprintf("%s could be %s or %s: give more of it.", arg, found[0], found[1])
 }
 
 // statusFacts is what /status tells beyond the store.

@@ -19,6 +19,9 @@ func messages(entries []machine.Entry) []agent.Message {
 		switch e.Kind {
 		case machine.EntryUser, machine.EntryNotice, machine.EntrySummary:
 			text := e.Content
+			if e.Kind == machine.EntryUser {
+				text = unmarked(text)
+			}
 			if e.Speaker != "" {
 				text = e.Speaker + ": " + text
 			}
@@ -37,6 +40,15 @@ func messages(entries []machine.Entry) []agent.Message {
 		}
 	}
 	return out
+}
+
+// unmarked keeps a person's text from reading like a machine notice: only the gateway writes a line that begins so.
+func unmarked(text string) string {
+	const marker = "[homing:"
+	if strings.HasPrefix(text, marker) {
+		text = "\\" + text
+	}
+	return strings.ReplaceAll(text, "\n"+marker, "\n\\"+marker)
 }
 
 // systemPrompt is what stands before every conversation: who the agent is, the operator's words, and the workspace's own

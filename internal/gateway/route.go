@@ -39,19 +39,30 @@ func (g *Gateway) ParseRoute(typed string) (chat.Address, chat.Keying, error) {
 		}
 		to := chat.Address{Account: account, Type: chat.Direct}
 		to.Chat, to.Thread, _ = strings.Cut(place, ":")
-		return g.known(to), g.profile(profile).keying(), nil
+		return to, chat.Keying{}, nil
 	}
 	return chat.Address{}, chat.Keying{}, fmt.Errorf("no account of profile %s serves the platform %q", profile, platform)
 }
 
-// known completes an address with what is known of its place from an earlier conversation there.
-func (g *Gateway) known(to chat.Address) chat.Address {
+// ParseConversation is ParseRoute for what belongs to a conversation and not just to a chat: the place must be one where
+// people have talked to the agent, and only one of them.
+func (g *Gateway) ParseConversation(typed string) (chat.Address, chat.Keying, error) {
+	to, keying, err := g.ParseRoute(typed)
+	if _, whole := chat.ParseKey(chat.Key(typed)); err != nil || whole == nil {
+		return to, keying, err
+	}
 	list, err := store.Each(g.o.Store, machine.Routes, "", func(r session.Route) bool {
 		a := r.Key.Address()
-		return a.Account == to.Account && a.Chat == to.Chat && a.Thread == to.Thread && a.Person == ""
+		return a.Account == to.Account && a.Chat == to.Chat && a.Thread == to.Thread
 	})
-	if err == nil && len(list) > 0 {
-		return list[0].Key.Address()
+	switch {
+	case err != nil:
+		return to, keying, err
+	case len(list) == 0:
+		return to, keying, fmt.Errorf("nobody has talked to the agent in %s yet: there is no conversation to give it to", typed)
+	case len(list) > 1:
+		return to, keying, fmt.Errorf("several people have conversations in %s: name one of their routes, such as %s", typed, list[0].Key)
 	}
-	return to
+	a := list[0].Key.Address()
+	return a, chat.Keying{PerPersonInGroups: a.Person != "", PerPersonInThreads: a.Person != ""}, nil
 }

@@ -97,6 +97,11 @@ func (o *Overlay) toolDone(r ToolDone) (Answer, error) {
 		}
 		if r.Consumes == p.ID { // also when its end has not been reported to us yet
 			p.Seen = true
+			if p.Child != nil && p.Completion != "" { // its own agent has seen what it had missed
+				l := o.lane(p.StartedBy)
+				l.Unread = max(0, l.Unread-1)
+				o.setLane(l)
+			}
 			o.consume(p)
 		}
 		o.processes.put(p.ID, p)
@@ -146,7 +151,7 @@ func (o *Overlay) startTerminal(a Action, s session.Session) (string, bool) {
 		ID: id.Process(o.newID(id.PrefixProcess)), Profile: s.Profile, State: ProcessStarting, Command: args.Command, Workdir: args.Workdir,
 		Owner: s.ID, StartedBy: s.ID, Pin: s.ID, Turn: a.Turn, TurnNo: o.ordered(s, t), Action: a.ID, Background: args.Background,
 		Notify:  s.Kind != session.Subagent && (args.Notify == nil || *args.Notify),
-		Timeout: time.Duration(args.Timeout * float64(time.Second)), CreatedAt: o.now, UpdatedAt: o.now,
+		Timeout: tool.Duration(args.Timeout), CreatedAt: o.now, UpdatedAt: o.now,
 	}
 	if s.Kind == session.Subagent {
 		p.Child = &delivery.Attribution{Subagent: s.ID, Delegation: s.Delegation, Goal: s.Title}
@@ -164,7 +169,15 @@ func (o *Overlay) startTerminal(a Action, s session.Session) (string, bool) {
 	o.setLane(l)
 	o.note(Record{Kind: "process", ID: string(p.ID), State: string(p.State), Session: s.ID, Cause: string(a.ID), Why: oneLine(p.Command, 120)})
 	o.emit(Tend{p})
+	if !p.Background && o.personWaits(s.ID) {
+		o.emit(Promote{p.ID}) // somebody wrote already: it goes on in the background from its start
+	}
 	return "", false
+}
+
+// personWaits tells whether a person's text waits to join the session's running turn.
+func (o *Overlay) personWaits(s id.Session) bool {
+	return slices.ContainsFunc(o.lane(s).Texts, func(x Text) bool { return x.Steer })
 }
 
 func (o *Overlay) startManage(a Action, s session.Session) (string, bool) {
@@ -188,10 +201,7 @@ func (o *Overlay) startManage(a Action, s session.Session) (string, bool) {
 	if !ok || p.Owner != s.ID {
 		return tool.Error(tool.KindNotFound, fmt.Sprintf("no process %q of yours: use action list", args.ProcessID)), true
 	}
-	wait := DefaultWait
-	if args.Timeout != nil {
-		wait = time.Duration(*args.Timeout * float64(time.Second))
-	}
+	wait := o.patience(args, s.ID)
 	a.Process = p.ID
 	o.actions.put(a.ID, a)
 	switch args.Action {
@@ -214,6 +224,17 @@ func (o *Overlay) startManage(a Action, s session.Session) (string, bool) {
 	}
 	o.emit(RunTool{Action: a, Process: p, Timeout: wait})
 	return "", false
+}
+
+// patience is how long a call may wait: as long as it says, and not at all once a person waits.
+func (o *Overlay) patience(args tool.ProcessArgs, s id.Session) time.Duration {
+	switch {
+	case o.personWaits(s):
+		return 0
+	case args.Timeout == nil:
+		return DefaultWait
+	}
+	return tool.Duration(*args.Timeout)
 }
 
 // listProcesses is the result of process_manage list.

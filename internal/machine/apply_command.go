@@ -203,13 +203,14 @@ func (o *Overlay) endSession(r EndSession) (Answer, error) {
 	case s.Ended():
 		return refuse("session %s has ended already (%s)", s.ID, s.EndReason)
 	}
+	var dropped []Text
 	if route, ok := o.routes.get(s.Key); ok && route.Current == s.ID {
-		o.switchTo(route, nil, session.UserExit)
+		dropped = o.switchTo(route, nil, session.UserExit)
 	} else {
 		s = s.End(session.UserExit, o.now)
 		s.Generation++
 		o.sessions.put(s.ID, s)
-		o.leave(s, session.UserExit)
+		dropped = o.leave(s, session.UserExit)
 	}
-	return Answer{Session: s.ID, Text: fmt.Sprintf("Session %s has ended.", s.ID)}, nil
+	return Answer{Session: s.ID, Text: withDropped(fmt.Sprintf("Session %s has ended.", s.ID), dropped)}, nil
 }

@@ -40,13 +40,8 @@ func (o *Overlay) route(c delivery.Completion) {
 func (o *Overlay) admit(c delivery.Completion) {
 	c.Owner = c.Verdict.Owner
 	l := o.lane(c.Owner)
-	if s, _ := o.sessions.get(c.Owner); s.Kind == session.API { // its client opens the turns
-		c.Quiet = true
-		if l.Turn == "" {
-			o.settle(o.enter(c, "", l.Turns), delivery.DoneEntered)
-			return
-		}
-	}
+	s, _ := o.sessions.get(c.Owner)
+	c.Quiet = c.Quiet || s.Kind == session.API // its client opens the turns
 	why := ""
 	if len(l.Inbox) < max(o.policy(c.Profile).InboxLimit, 1) && len(l.Overflow) == 0 {
 		c.State = delivery.Admitted
@@ -58,8 +53,26 @@ func (o *Overlay) admit(c delivery.Completion) {
 	o.completions.put(c.ID, c)
 	o.setLane(l)
 	o.tell(c, why)
-	if c.OpensTurn() {
+	if c.OpensTurn() || s.Kind == session.API {
 		o.wake(c.Owner)
+	}
+}
+
+// rest makes entries of what came to an API session while no turn runs there: nobody but its client opens one.
+func (o *Overlay) rest(sid id.Session) {
+	for {
+		l := o.lane(sid)
+		came := l.Inbox
+		if len(came) == 0 {
+			return
+		}
+		l.Inbox = nil
+		o.setLane(l)
+		for _, cid := range came {
+			c, _ := o.completions.get(cid)
+			o.settle(o.enter(c, "", l.Turns), delivery.DoneEntered)
+		}
+		o.refill(sid)
 	}
 }
 

@@ -220,15 +220,20 @@ func (o *Overlay) endChild(s session.Session, t Turn, state TurnState, text, why
 		handed = append(handed, string(p))
 	}
 	summary, truncated := shorten(text, o.policy(s.Profile).MaxSummaryChars)
-	status := string(outcome)
-	if outcome == DelegationQuarantined {
-		status = string(DelegationFailed)
-	}
 	report := tool.Report{
-		Index: i, SubagentID: string(s.ID), Status: status, Summary: summary, Error: why, ExitReason: string(state), Truncated: truncated,
-		ModelCalls: t.Calls, DurationSeconds: tool.Seconds(o.now.Sub(s.CreatedAt)), HandedOff: handed, Orphaned: o.orphans(l), UnreadCompletions: l.Unread,
+		Summary: summary, Error: why, ExitReason: string(state), Truncated: truncated, ModelCalls: t.Calls,
+		DurationSeconds: tool.Seconds(o.now.Sub(s.CreatedAt)), HandedOff: handed, Orphaned: o.orphans(l), UnreadCompletions: l.Unread,
 	}
-	d, _ = o.delegations.get(s.Delegation)
+	o.reported(d.ID, i, outcome, report)
+}
+
+// reported puts the result of a delegation's child on record. The delegation ends with its last child.
+func (o *Overlay) reported(did id.Delegation, i int, outcome DelegationState, report tool.Report) {
+	d, _ := o.delegations.get(did)
+	report.Index, report.SubagentID, report.Status = i, string(d.Children[i].Session), string(outcome)
+	if outcome == DelegationQuarantined {
+		report.Status = string(DelegationFailed)
+	}
 	d.Children = slices.Clone(d.Children)
 	d.Children[i].State, d.Children[i].Report = outcome, &report
 	d.UpdatedAt = o.now
@@ -285,7 +290,7 @@ func (o *Overlay) endDelegation(d Delegation) {
 		o.route(delivery.Completion{
 			ID: d.Completion, Profile: d.Profile, Kind: delivery.Delegation, Subject: string(d.ID), Status: string(d.State),
 			State: delivery.Pending, Pin: d.Session, Origin: d.Turn, OriginNo: d.TurnNo, Notify: true,
-			Quiet: d.Quiet, Notice: delegationNotice(d), CreatedAt: o.now, UpdatedAt: o.now, PendingSince: o.now,
+			Quiet: d.Quiet, Notice: delegationNotice(d), Summary: delegationSummary(d), CreatedAt: o.now, UpdatedAt: o.now, PendingSince: o.now,
 		})
 	}
 }
@@ -328,6 +333,21 @@ func delegationNotice(d Delegation) string {
 		}
 	}
 	return b.String()
+}
+
+// delegationSummary is what the children said, for a person's eyes.
+func delegationSummary(d Delegation) string {
+	var said []string
+	for _, c := range d.Children {
+		switch r := c.Report; {
+		case r == nil:
+		case r.Summary != "":
+			said = append(said, r.Summary)
+		default:
+			said = append(said, fmt.Sprintf("(%s: %s)", oneLine(c.Goal, 120), c.State))
+		}
+	}
+	return strings.Join(said, "\n\n")
 }
 
 // stopDelegation is a person's wish to end a delegation: its result is a quiet notice.

@@ -83,7 +83,7 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 // sendDone takes the outcome of an attempt and decides on the next one.
 func (o *Overlay) sendDone(r SendDone) (Answer, error) {
 	m, ok := o.outgoing.get(r.Outgoing)
-	if !ok || m.State != delivery.Sending || r.Part != m.Current() || r.Try != 0 && r.Try != m.Tries {
+	if !ok || m.State != delivery.Sending || r.Part != m.Current() || r.Try != m.Tries {
 		return Answer{}, ErrStale
 	}
 	if f := r.Outcome.Failure; f != nil && f.Fault == chat.MovedChat {

@@ -39,14 +39,14 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	m := *r.Message
 	m.Address = o.inward(m.Address)
 	key := chat.KeyOf(m.Address, r.Keying)
+	if _, part := o.routes.get(key); r.OnlyIfPart && !part {
+		return Answer{}, nil
+	}
 	if r.Command != nil {
 		return o.command(key, m, *r.Command)
 	}
 	if r.Reply != "" {
 		return Answer{Outgoing: o.say(m.Address, r.Reply, replyTo(m), r.Event, "", "")}, nil
-	}
-	if _, part := o.routes.get(key); r.OnlyIfPart && !part {
-		return Answer{}, nil
 	}
 	s := o.conversation(key)
 	l := o.lane(s.ID)
@@ -70,7 +70,8 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn}, nil
 }
 
-// conversation returns the place's current session; an empty place gets a fresh one.
+// conversation returns the place's current session. An empty place gets a fresh one, and so does one whose conversation
+// cannot be read.
 func (o *Overlay) conversation(key chat.Key) session.Session {
 	r, ok := o.routes.get(key)
 	if s, present := o.Session(r.Current); ok && r.Current != "" && present == session.Present {
@@ -78,6 +79,11 @@ func (o *Overlay) conversation(key chat.Key) session.Session {
 	}
 	r.Key = key
 	fresh := o.fresh(key)
+	if r.Current != "" {
+		o.switchTo(r, &fresh, session.Idle)
+		s, _ := o.sessions.get(fresh.ID)
+		return s
+	}
 	c, err := session.AsConversation(fresh)
 	if err != nil { // fresh makes human-facing chat sessions only
 		panic(err)

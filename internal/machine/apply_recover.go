@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/session"
 	"github.com/homing-gateway/homing/internal/tool"
 )
 
@@ -23,6 +24,12 @@ func (o *Overlay) recover() (Answer, error) {
 	} else {
 		o.note(Record{Kind: "daemon", State: "started"})
 	}
+	for _, tid := range o.turns.all() {
+		t, _ := o.turns.get(tid)
+		if _, presence := o.Session(t.Session); presence != session.Present {
+			o.lose(t)
+		}
+	}
 	for _, mid := range o.outgoing.all() {
 		if m, _ := o.outgoing.get(mid); m.State == delivery.Sending {
 			o.step(delivery.Recover(m, o.now))
@@ -33,6 +40,25 @@ func (o *Overlay) recover() (Answer, error) {
 	o.outstanding()
 	o.prune()
 	return Answer{}, nil
+}
+
+// lose ends the turn of a session whose record cannot be read: nobody can go on with it. Of a subagent, its delegation does
+// not know how it ended.
+func (o *Overlay) lose(t Turn) {
+	const why = "the record of its session cannot be read"
+	for _, c := range o.interrupt(t, why) {
+		o.bury(c, string(session.OwnerCorrupt), "")
+	}
+	o.prove(t.Session)
+	for _, did := range o.delegations.all() {
+		d, _ := o.delegations.get(did)
+		i := slices.IndexFunc(d.Children, func(c Child) bool { return c.Session == t.Session && c.State == DelegationRunning })
+		if i >= 0 {
+			o.reported(did, i, DelegationUnknown, tool.Report{
+				Error: why, ExitReason: string(DelegationUnknown), ModelCalls: t.Calls, Orphaned: o.orphans(o.lane(t.Session)),
+			})
+		}
+	}
 }
 
 // inHand lists the turns whose step was being run by the daemon itself. A command under its supervisor, a delegation or a
@@ -71,7 +97,7 @@ func (o *Overlay) countCrash(t Turn) {
 func (o *Overlay) underSupervisor(t Turn) bool {
 	for _, aid := range t.Actions {
 		a, _ := o.actions.get(aid)
-		if a.State == ActionRunning && (a.Call.Name == tool.Terminal || a.Delegation != "") {
+		if a.State == ActionRunning && (a.Process != "" || a.Delegation != "") {
 			return true
 		}
 	}
@@ -154,9 +180,5 @@ func (o *Overlay) repeat(a Action) {
 	if tool.Parse(a.Call.Name, a.Call.Arguments, &args) != nil {
 		return
 	}
-	wait := DefaultWait
-	if args.Timeout != nil {
-		wait = time.Duration(*args.Timeout * float64(time.Second))
-	}
-	o.emit(RunTool{Action: a, Process: p, Timeout: wait - o.now.Sub(a.CreatedAt)})
+	o.emit(RunTool{Action: a, Process: p, Timeout: o.patience(args, a.Session) - o.now.Sub(a.CreatedAt)})
 }

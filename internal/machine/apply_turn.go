@@ -33,6 +33,9 @@ func (o *Overlay) openTurn(sid id.Session) {
 		opens = opens || c.OpensTurn()
 	}
 	if !opens {
+		if s.Kind == session.API {
+			o.rest(sid)
+		}
 		return
 	}
 	notices, texts := l.Inbox, l.Texts
@@ -272,16 +275,18 @@ func answerOf(t Turn, bound []delivery.Completion, state TurnState, text, why st
 	var results []string
 	for _, c := range bound {
 		if c.Kind == delivery.Delegation {
-			results = append(results, c.Notice)
+			results = append(results, c.Summary)
 		}
 	}
 	switch {
 	case state == TurnFailed || state == TurnQuarantined:
 		return strings.Join(append([]string{"⚠ " + why}, results...), "\n\n")
+	case len(results) > 0 && silent(text): // a result is never silence, whoever else was in the turn
+		return strings.Join(results, "\n\n")
 	case t.Texts > 0 && strings.TrimSpace(text) == "":
 		return "(The agent ended its turn without saying anything.)"
 	case t.Texts == 0 && silent(text):
-		return strings.Join(results, "\n\n")
+		return ""
 	}
 	return text
 }

@@ -48,7 +48,11 @@ func commands() map[string]func(*world, line) error {
 			_, _ = w.apply(machine.Drop{ID: w.names.id(l.word(0))})
 			return nil
 		},
-		"moved": (*world).moved,
+		"moved": (*world).moved, "aside": (*world).aside, "hint": (*world).hint,
+		"tell": func(w *world, l line) error {
+			_, _ = w.apply(machine.Say{To: places()[l.word(0)], Text: l.text(""), Cause: "operator"})
+			return nil
+		},
 		// the model
 		"answer": (*world).answer, "call": (*world).answer, "fail": (*world).fail, "done": (*world).toolDone,
 		// processes
@@ -67,6 +71,11 @@ func commands() map[string]func(*world, line) error {
 		// the daemon
 		"crash":  func(w *world, _ line) error { w.crash(); return nil },
 		"reopen": func(w *world, _ line) error { w.reopen(); return nil },
+		"unreadable": func(w *world, l line) error {
+			w.unreadable = append(w.unreadable, w.session(l.word(0)))
+			w.crash()
+			return nil
+		},
 		"full":   func(w *world, _ line) error { w.full = 1; return nil },
 		"tick":   func(w *world, l line) error { w.tick(l.span()); return nil },
 		"back":   func(w *world, l line) error { w.now = w.now.Add(-l.span()); return nil },
@@ -129,6 +138,22 @@ func (w *world) moved(l line) error {
 		Moved: &chat.Moved{Account: a.Account, From: l.word(1), To: l.word(2), ToType: a.Type},
 	})
 	return nil
+}
+
+// aside is an event that an adapter could not decode.
+func (w *world) aside(l line) error {
+	r, err := w.event(l)
+	r.Message, r.Aside = nil, &chat.Aside{Raw: []byte(`{"odd":true}`), Reason: l.text("odd")}
+	w.report(r)
+	return err
+}
+
+// hint is a message that is answered at once, without the agent.
+func (w *world) hint(l line) error {
+	r, err := w.event(l)
+	r.Reply = l.text("…")
+	w.report(r)
+	return err
 }
 
 func (w *world) requeue(l line) error {
@@ -215,8 +240,20 @@ func (w *world) toolDone(l line) error {
 
 // again repeats the n-th last report that was accepted. Nothing may come of it.
 func (w *world) again(l line) error {
-	if n := len(w.reports) - max(l.number(), 1); n >= 0 {
-		_, _ = w.apply(w.reports[n])
+	n := len(w.reports) - max(l.number(), 1)
+	if n < 0 {
+		return nil
+	}
+	switch r := w.reports[n].(type) {
+	case machine.Unanswered:
+		return nil // the next attempt may fail in the same words
+	case machine.Receive:
+		if r.Event == "" {
+			return nil
+		}
+	}
+	if a, err := w.apply(w.reports[n]); err == nil && !a.Duplicate {
+		return fmt.Errorf("%w: %T is taken twice", errBroken, w.reports[n])
 	}
 	return nil
 }

@@ -3,7 +3,8 @@
 // Requests are data: a message came in, a process ended, a send came back. The writer takes what has queued, lets Apply
 // decide on each against an Overlay of the State (check first, then change), commits the changes of the whole batch in one
 // transaction, and only then lets the answers and the effects out: durable before told. Effects are data as well, and
-// level-triggered: Outstanding derives from a State everything that remains to be done, at the start as in life.
+// level-triggered: what Recover asks for at a start follows from the State alone, and is everything that remains to be
+// done.
 //
 // The rules themselves live in packages session and delivery. There is no I/O here but the commit function that Run is
 // given, and no goroutine but the one that calls Run.

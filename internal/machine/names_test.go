@@ -39,7 +39,7 @@ func (n *names) of(id string) string {
 	}
 	n.counts[prefix]++
 	i := n.counts[prefix]
-	s := ""
+	var s string
 	switch prefix {
 	case "ses":
 		s = conversationName(i)

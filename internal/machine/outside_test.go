@@ -85,7 +85,7 @@ func (h *history) platforms() []string {
 			lines = append(lines, fmt.Sprintf("send %s %s%s", h.name(m), outcome, h.dedup(m)))
 		}
 	}
-	return append(lines, "reachable dm")
+	return append(lines, "reachable dm", "again 1")
 }
 
 // dedup: every other message goes to a platform that deduplicates.
@@ -168,9 +168,9 @@ func (h *history) next() string {
 		h.w.todo = append(h.w.todo[:i:i], h.w.todo[i+1:]...) // it is over, or nothing is owed for it
 		return h.next()
 	}
-	for _, x := range h.w.wakes {
-		if x.ID != "prune" {
-			return fmt.Sprintf("tick %s", max(x.At.Sub(h.w.now), time.Second))
+	for _, x := range h.w.timers {
+		if x.id != "prune" {
+			return fmt.Sprintf("tick %s", max(x.after-h.w.elapsed, time.Second))
 		}
 	}
 	return ""

@@ -118,7 +118,7 @@ type Claim struct {
 type SendDone struct {
 	Outgoing id.Outgoing
 	Part     int
-	Try      int // Outgoing.Tries as the Transmit had it; 0: the one in hand
+	Try      int // Outgoing.Tries as the Transmit had it
 	Outcome  delivery.Outcome
 }
 

@@ -78,7 +78,7 @@ func (r *rules) entries(s step) error {
 			continue
 		}
 		now, live := get[machine.Turn](s.after, machine.Turns, string(step.Turn.ID))
-		if t := r.transcripts[step.Session.ID]; live && now.Step == step.Turn.Step && len(now.Actions) == 0 &&
+		if t := r.transcripts[now.Session]; live && now.Step == step.Turn.Step && len(now.Actions) == 0 &&
 			(t.last == machine.EntryAssistant || len(t.open) > 0) {
 			return fmt.Errorf("the model is asked after its own words in %s", step.Session.ID)
 		}

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -15,12 +16,12 @@ func shortest(lines []string, failure error) ([]string, error) {
 		again = false
 		for size := len(lines) / 2; size > 0; size /= 2 {
 			for at := 0; at+size <= len(lines); {
-				_, made := replay(lines)
+				made, _ := replay(lines)
 				fewer := slices.Clone(lines[:at])
 				for _, l := range lines[at+size:] {
 					fewer = append(fewer, renamed(l, made[at], made[at+size]))
 				}
-				if err, _ := replay(fewer); err != nil {
+				if _, err := replay(fewer); err != nil {
 					lines, failure, again = fewer, err, true
 				} else {
 					at += size
@@ -33,16 +34,18 @@ func shortest(lines []string, failure error) ([]string, error) {
 
 // replay plays a history that may have lost some lines: what makes no sense any more is passed over. made tells how many
 // names of each kind there were before each line.
-func replay(lines []string) (failure error, made []map[string]int) {
+func replay(lines []string) (made []map[string]int, failure error) {
 	h := newHistory()
 	for _, line := range lines {
 		made = append(made, maps.Clone(h.w.names.counts))
 		if h.w.broken == nil {
-			_ = h.w.do(line)
+			if err := h.w.do(line); errors.Is(err, errBroken) {
+				h.w.broken = err
+			}
 			h.w.nameAll()
 		}
 	}
-	return h.settle(), append(made, maps.Clone(h.w.names.counts))
+	return append(made, maps.Clone(h.w.names.counts)), h.settle()
 }
 
 // nameAll names everything on the disk, so that names do not depend on what was looked at.

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -10,6 +11,9 @@ import (
 // every step. `go test -rewrite` writes the outcomes anew: read the difference.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		if filepath.Ext(path) != ".txt" {
+			t.Skip("left behind by a failed history")
+		}
 		w := newWorld()
 		r := newRules(w)
 		w.check = r.check

@@ -25,15 +25,24 @@ type world struct {
 	names   *names
 	lives   byte
 	todo    []machine.Effect // asked for, not carried out
-	wakes   []machine.Wake
-	full    int // so many commits will find the disk full
-	events  int
-	calls   int
-	reports []machine.Request // that were accepted, to be repeated
-	check   func(step) error  // the rules, after every step; nil: none
-	broken  error             // the first rule that did not hold
-	quiet   bool              // nobody reads what is told
-	told    strings.Builder
+	timers  []timer
+	elapsed time.Duration // since the beginning, whatever the clock says
+	full    int           // so many commits will find the disk full
+	// unreadable are sessions whose records on the disk are damaged.
+	unreadable []id.Session
+	events     int
+	calls      int
+	reports    []machine.Request // that were accepted, to be repeated
+	check      func(step) error  // the rules, after every step; nil: none
+	broken     error             // the first rule that did not hold
+	quiet      bool              // nobody reads what is told
+	told       strings.Builder
+}
+
+// timer is a Wake on its way. Timers run by the time that passes: a clock that is put back does not delay them.
+type timer struct {
+	after time.Duration
+	id    string
 }
 
 // step is one batch as it went: for the rules.
@@ -66,8 +75,13 @@ func newWorld() *world {
 func (w *world) start() {
 	w.lives++
 	w.state = machine.NewState(func(string) machine.Policy { return w.policy }, id.NewSource(rand.NewChaCha8([32]byte{w.lives})))
-	w.disk.load(w.state)
-	w.todo, w.wakes = nil, nil
+	readable := w.disk.clone()
+	for _, s := range w.unreadable {
+		delete(readable[machine.Sessions], string(s))
+		w.state.Load(machine.Change{Table: machine.Sessions, Key: string(s)})
+	}
+	readable.load(w.state)
+	w.todo, w.timers = nil, nil
 	_, _ = w.apply(machine.Recover{})
 }
 
@@ -96,7 +110,7 @@ func (w *world) apply(r machine.Request) (machine.Answer, error) {
 	}
 	for _, e := range s.effects {
 		if wake, ok := e.Effect.(machine.Wake); ok {
-			w.wakes = append(w.wakes, wake)
+			w.timers = append(w.timers, timer{w.elapsed + max(wake.At.Sub(w.now), 0), wake.ID})
 		} else {
 			w.todo = append(w.todo, e.Effect)
 		}
@@ -139,27 +153,28 @@ func (w *world) reopen() {
 
 // tick lets time pass; what was to be awaited comes at its time.
 func (w *world) tick(d time.Duration) {
-	until := w.now.Add(d)
+	until := w.elapsed + d
 	for {
 		i := -1
-		for j, x := range w.wakes {
-			if !x.At.After(until) && (i < 0 || x.At.Before(w.wakes[i].At)) {
+		for j, x := range w.timers {
+			if x.after <= until && (i < 0 || x.after < w.timers[i].after) {
 				i = j
 			}
 		}
 		if i < 0 {
 			break
 		}
-		due := w.wakes[i]
-		w.wakes = slices.Delete(w.wakes, i, i+1)
-		if due.At.After(w.now) {
-			w.now = due.At
-		}
-		_, _ = w.apply(machine.Due{ID: due.ID})
+		due := w.timers[i]
+		w.timers = slices.Delete(w.timers, i, i+1)
+		w.pass(due.after - w.elapsed)
+		_, _ = w.apply(machine.Due{ID: due.id})
 	}
-	if until.After(w.now) {
-		w.now = until
-	}
+	w.pass(until - w.elapsed)
+}
+
+func (w *world) pass(d time.Duration) {
+	w.elapsed += d
+	w.now = w.now.Add(d)
 }
 
 func (w *world) printf(format string, a ...any) {

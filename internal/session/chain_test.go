@@ -100,11 +100,12 @@ func model(v *view, pin id.Session) session.Verdict {
 	var path []session.Hop
 	for hops, s := range chain {
 		if s.Epoch == 1<<40 {
-			switch _, presence := v.Session(s.ID); {
-			case presence == session.Missing:
+			switch _, presence := v.Session(s.ID); presence {
+			case session.Missing:
 				return session.Verdict{Outcome: session.Terminal, Reason: session.OwnerMissing, At: s.ID, Path: path}
-			case presence == session.Corrupt:
+			case session.Corrupt:
 				return session.Verdict{Outcome: session.Terminal, Reason: session.OwnerCorrupt, At: s.ID, Path: path}
+			case session.Present:
 			}
 			return session.Verdict{Outcome: session.Terminal, Reason: session.Cycle, At: s.ID, Path: path}
 		}

@@ -165,5 +165,5 @@ func (w *writer) turn(caller, n int) {
 	submit(machine.Answered{Turn: step.Turn.ID, Generation: step.Turn.Generation, Step: step.Turn.Step, Text: "an answer that is a little longer than the question was"})
 	out := (<-effects).(machine.Prepare).Outgoing
 	submit(machine.Claim{Outgoing: out.ID, Parts: []delivery.Part{{Text: out.Text, Bare: out.Text}}})
-	submit(machine.SendDone{Outgoing: out.ID, Outcome: delivery.Outcome{Receipt: chat.Receipt{MessageID: "1"}}})
+	submit(machine.SendDone{Outgoing: out.ID, Try: 1, Outcome: delivery.Outcome{Receipt: chat.Receipt{MessageID: "1"}}})
 }

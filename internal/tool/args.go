@@ -110,7 +110,7 @@ func Parse(name, arguments string, v any) error {
 // plain rewords the decoder's errors for a reader who does not know our types.
 func plain(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%q must not be a %s", e.Field, e.Value)
+		return fmt.Sprintf("%q must not be a %s", strings.TrimPrefix(e.Field, "Task."), e.Value) // an embedded struct has no name in JSON
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the JSON breaks off"

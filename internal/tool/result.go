@@ -143,6 +143,17 @@ type Report struct {
 	UnreadCompletions int      `json:"unread_completions"`
 }
 
+// maxDuration bounds what a model may ask to wait for.
+const maxDuration = 30 * 24 * time.Hour
+
+// Duration is a number of seconds as a model gives it; a negative one is none, a huge one a month.
+func Duration(seconds float64) time.Duration {
+	if seconds >= maxDuration.Seconds() {
+		return maxDuration
+	}
+	return max(0, time.Duration(seconds*float64(time.Second)))
+}
+
 // Seconds rounds a duration to milliseconds and gives it in seconds.
 func Seconds(d time.Duration) float64 {
 	return float64(d.Round(time.Millisecond).Milliseconds()) / 1000

@@ -23,21 +23,25 @@ type Facts struct {
 // lookBack bounds how many finished records a text looks through for the latest of a place.
 const lookBack = 2000
 
-// SessionsOf lists the conversations of a place, the one that was active last first.
-func SessionsOf(db *store.DB, key chat.Key) ([]session.Session, error) {
-	list, err := store.Each(db, machine.Sessions, id.PrefixSession, func(s session.Session) bool { return s.Key == key && s.Kind == session.Chat })
+// SessionsOf lists the conversations that can be talked to in a place, the one that was active last first: its own, and
+// for an admin all that are not live elsewhere.
+func SessionsOf(db *store.DB, key chat.Key, admin bool) ([]session.Session, error) {
+	profile := key.Address().Profile
+	list, err := store.Each(db, machine.Sessions, id.PrefixSession, func(s session.Session) bool {
+		return s.Kind == session.Chat && (s.Key == key || admin && s.Profile == profile && s.Ended())
+	})
 	slices.SortStableFunc(list, func(a, b session.Session) int { return b.ActiveAt.Compare(a.ActiveAt) })
 	return list, err
 }
 
 // SessionsText is the answer to /sessions.
-func SessionsText(db *store.DB, key chat.Key) (string, error) {
-	list, err := SessionsOf(db, key)
+func SessionsText(db *store.DB, key chat.Key, admin bool) (string, error) {
+	list, err := SessionsOf(db, key, admin)
 	if err != nil || len(list) == 0 {
 		return "There is no conversation here yet.", err
 	}
 	var b strings.Builder
-	b.WriteString("Conversations of this place (/resume N goes back to one):\n")
+	b.WriteString("Conversations (/resume N goes back to one):\n")
 	for i, s := range list {
 		mark := ""
 		if !s.Ended() {
@@ -46,6 +50,9 @@ func SessionsText(db *store.DB, key chat.Key) (string, error) {
 		title := s.Title
 		if title == "" {
 			title = "(nothing said)"
+		}
+		if s.Key != key {
+			mark = " — of `" + string(s.Key) + "`"
 		}
 		fmt.Fprintf(&b, "\n%d. %s — %s, %s ago%s", i+1, title, s.ID, Age(time.Since(s.ActiveAt)), mark)
 	}
@@ -81,7 +88,7 @@ func stuck(db *store.DB, key chat.Key) ([]delivery.Outgoing, error) {
 
 // UndeliveredText is the answer to /undelivered. It shows and changes nothing.
 func UndeliveredText(db *store.DB, key chat.Key) (string, error) {
-	list, err := SessionsOf(db, key)
+	list, err := SessionsOf(db, key, false)
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +197,7 @@ func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
 	if len(f.Platforms) > 0 {
 		b.WriteString("\nPlatforms: " + strings.Join(f.Platforms, ", "))
 	}
-	list, err := SessionsOf(db, key)
+	list, err := SessionsOf(db, key, false)
 	if err != nil {
 		return "", err
 	}
