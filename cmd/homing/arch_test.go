@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"internal/id":                      {},
 	"internal/chat":                    {},
 	"internal/process":                 {},
+	"internal/workspace":               {},
 	"internal/agent":                   {},
 	"internal/agent/openai":            {"internal/agent"},
 	"internal/agent/openai/fakeopenai": {},

@@ -159,6 +159,9 @@ func (g *Gateway) resume(a *account, m chat.Message, key chat.Key, arg string) (
 	}
 	switch len(found) {
 	case 0:
+		if full, err := view.Find(g.o.Store, arg); err == nil && admin { // live elsewhere, or no conversation: the machine says which
+			return &machine.Command{Name: machine.CommandResume, Target: id.Session(full), Any: true}, ""
+		}
 		return nil, "There is no conversation " + arg + " here. /sessions lists them."
 	case 1:
 		return &machine.Command{Name: machine.CommandResume, Target: found[0], Any: admin}, ""

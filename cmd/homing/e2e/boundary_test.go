@@ -105,6 +105,8 @@ func TestRetryOfAKeptResult(t *testing.T) {
 	at.open()
 	kept := w.dead("completion", "boundary")
 	there := w.in("guest", guest, 0, guest)
+	w.answers("guest here", "welcome")
+	there.ask("guest here", "welcome")
 	w.do("queue", "retry", kept.ID, "--to", "telegram:1002")
 	there.sees("told elsewhere")
 	there.once("told elsewhere")

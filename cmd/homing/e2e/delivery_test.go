@@ -75,9 +75,7 @@ func TestOddProse(t *testing.T) {
 	w.answers("refuse the markup", "a **refused** one")
 	p.ask("refuse the markup", "refused")
 	p.once("refused")
-	if q := w.queue(); len(q) != 0 {
-		t.Errorf("left in the queue: %+v", q)
-	}
+	w.until("nothing is left in the queue", func() bool { return len(w.queue()) == 0 })
 }
 
 // [D-21]: a chat that has to wait keeps its order and holds up nobody else.
@@ -86,20 +84,21 @@ func TestAWaitHoldsOneChat(t *testing.T) {
 	p, other := w.direct(), w.in("guest", guest, 0, guest)
 	w.start()
 	w.tg.Add(faketelegram.Fault{Method: "sendMessage", Chat: owner, Times: 1, Status: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
-	for i := range 3 {
-		w.do("send", "--to", fmt.Sprintf("telegram:%d", owner), fmt.Sprintf("message %d", i))
+	for _, command := range []string{"/help", "/whoami", "/tasks"} {
+		p.say(command)
 	}
-	w.do("send", "--to", fmt.Sprintf("telegram:%d", guest), "for somebody else")
-	other.sees("for somebody else")
-	p.sees("message 2")
-	if seen := p.seen(); seen != "message 0\nmessage 1\nmessage 2" {
-		t.Errorf("seen: %q", seen)
+	other.say("/whoami")
+	other.sees("You are 1002")
+	p.sees("Nothing is running")
+	m := p.messages()
+	if len(m) != 3 || !strings.Contains(m[0].Text, "What you can say") || !strings.Contains(m[1].Text, "You are 1001") {
+		t.Errorf("seen: %q", p.seen())
 	}
-	refused, answered := w.tg.Calls("sendMessage")[0].At, p.messages()[0].At
+	refused, answered := w.tg.Calls("sendMessage")[0].At, m[0].At
 	if answered.Sub(refused) < time.Second {
 		t.Errorf("sent again after %s, want a second", answered.Sub(refused))
 	}
-	if m := other.messages()[0]; m.At.After(answered) {
+	if other.messages()[0].At.After(answered) {
 		t.Error("somebody else had to wait as well")
 	}
 }
@@ -143,13 +142,13 @@ func TestTelegramIsAway(t *testing.T) {
 		t.Errorf("it waits as %+v", q)
 	}
 	w.until("the trouble is told", func() bool {
-		s := read[status](w, "status").Platforms[0]
+		s := w.telegram()
 		return s.State == "degraded" && s.Cause == "unreachable"
 	})
 	w.telegramIsBack()
 	p.sees("hold on")
 	p.once("hold on")
-	w.until("the account is up", func() bool { return read[status](w, "status").Platforms[0].State == "up" })
+	w.until("the account is up", func() bool { return w.telegram().State == "up" })
 }
 
 // A send without an answer: its outcome is unknown, it is held, shown, and sent again only when a person says so.

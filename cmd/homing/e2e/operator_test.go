@@ -209,8 +209,13 @@ func TestReadingWithoutADaemon(t *testing.T) {
 	}
 	w.contains("status", w.do("status"), "gateway stopped", "1 process(es)")
 	for _, c := range [][]string{
-		{"chat", "hello"}, {"send", "--to", "telegram:1001", "hello"}, {"sessions", "end", s.ID}, {"processes", "kill", x.ID},
-		{"queue", "retry", "out_01AAAAAA"}, {"queue", "drop", "out_01AAAAAA"}, {"delegations", "stop", "del_01AAAAAA"},
+		{"chat", "hello"},
+		{"send", "--to", "telegram:1001", "hello"},
+		{"sessions", "end", s.ID},
+		{"processes", "kill", x.ID},
+		{"queue", "retry", "out_01AAAAAA"},
+		{"queue", "drop", "out_01AAAAAA"},
+		{"delegations", "stop", "del_01AAAAAA"},
 	} {
 		w.fails(68, "no daemon is running here: start one with homing run", c...)
 	}
@@ -238,7 +243,7 @@ func TestStatus(t *testing.T) {
 	w := newWorld(t, nil)
 	w.start()
 	s := read[status](w, "status")
-	if len(s.Platforms) != 1 || s.Platforms[0].Platform != "telegram" || s.Platforms[0].State != "up" || s.HTTP.Listen != w.address() || s.PID != w.daemon.command.Process.Pid {
+	if w.telegram().State != "up" || s.HTTP.Listen != w.address() || s.PID != w.daemon.command.Process.Pid {
 		t.Errorf("status: %+v", s)
 	}
 	w.contains("status", w.do("status"), "gateway running", "telegram", ": up", "http on "+w.address(), "dead letters")
@@ -263,7 +268,7 @@ func TestStatus(t *testing.T) {
 	w.tg.Add(faketelegram.Fault{Method: "getUpdates", Status: 401, Description: "Unauthorized"})
 	w.direct().say("/help") // ends the poll that waits
 	w.until("the account is parked", func() bool {
-		p := read[status](w, "status").Platforms[0]
+		p := w.telegram()
 		return p.State == "parked" && p.Cause == "bad_credential" && strings.Contains(p.Remedy, "@BotFather")
 	})
 	w.contains("status", w.do("status"), "parked (bad_credential)", "@BotFather")

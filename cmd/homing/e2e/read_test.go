@@ -148,3 +148,14 @@ func (w *world) dead(queue, reason string) queued {
 	})
 	return found
 }
+
+// telegram is how the account stands.
+func (w *world) telegram() platform {
+	w.Helper()
+	list := read[status](w, "status").Platforms
+	i := slices.IndexFunc(list, func(p platform) bool { return p.Platform == "telegram" })
+	if i < 0 {
+		w.Fatalf("no telegram in %+v", list)
+	}
+	return list[i]
+}

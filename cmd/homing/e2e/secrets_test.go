@@ -43,12 +43,12 @@ func TestSecrets(t *testing.T) {
 	w.tg.Add(faketelegram.Fault{Method: "getUpdates", Drop: true, Times: 1})
 	w.tg.Down()
 	w.until("the account is down", func() bool {
-		s := read[status](w, "status").Platforms[0]
+		s := w.telegram()
 		return s.State != "up" && strings.Contains(w.do("status", "--json"), "last_error")
 	})
 	w.telegramIsBack()
 	w.tg.Add(faketelegram.Fault{Method: "getMe", Status: 401, Description: "Unauthorized: " + w.token, Times: 1})
-	w.until("the account is parked or up", func() bool { return read[status](w, "status").Platforms[0].State != "degraded" })
+	w.until("the account is parked or up", func() bool { return w.telegram().State != "degraded" })
 
 	for _, path := range []string{"/readyz", "/healthz", "/status", "/" + w.key} {
 		r, err := http.Get("http://" + w.address() + path)
