@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"internal/view":                    {"internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/session", "internal/store"},
 	"internal/gateway": {
 		"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/markup", "internal/process",
-		"internal/session", "internal/store", "internal/tool", "internal/view",
+		"internal/session", "internal/store", "internal/tool", "internal/view", "internal/workspace",
 	},
 	"internal/api":                      {"internal/gateway", "internal/id", "internal/machine", "internal/process", "internal/store", "internal/view"},
 	"adapters/telegram":                 {"internal/chat", "internal/markup"},

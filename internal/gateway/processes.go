@@ -267,6 +267,10 @@ func (g *Gateway) kill(e machine.Kill) {
 
 // runTool carries out a tool call that only reads, or waits.
 func (g *Gateway) runTool(e machine.RunTool, released <-chan struct{}) {
+	if tool.OnFiles(e.Action.Call.Name) {
+		g.report(g.work, g.fileTool(e))
+		return
+	}
 	var args tool.ProcessArgs
 	if err := tool.Parse(e.Action.Call.Name, e.Action.Call.Arguments, &args); err != nil {
 		g.report(g.work, machine.ToolDone{Action: e.Action.ID, Result: tool.Error(tool.KindArguments, err.Error()), Failed: true})

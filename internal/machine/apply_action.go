@@ -62,6 +62,9 @@ func (o *Overlay) start(a Action) (result string, failed bool) {
 		if s.Depth < o.policy(s.Profile).MaxSpawnDepth {
 			return o.startDelegate(a, s)
 		}
+	case tool.ReadFile, tool.WriteFile, tool.EditFile, tool.SearchFiles:
+		o.emit(RunTool{Action: a})
+		return "", false
 	}
 	names := make([]string, 0, 3)
 	for _, t := range tool.Offer(s.Depth, o.policy(s.Profile).MaxSpawnDepth) {

@@ -153,8 +153,11 @@ func (o *Overlay) outstanding() {
 				continue
 			}
 			acting = true
-			if a.Call.Name == tool.ProcessManage {
+			switch {
+			case a.Call.Name == tool.ProcessManage:
 				o.repeat(a)
+			case tool.OnFiles(a.Call.Name):
+				o.emit(RunTool{Action: a, Again: true})
 			}
 		}
 		switch {

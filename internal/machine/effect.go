@@ -24,10 +24,11 @@ type RunStep struct {
 	Session session.Session
 }
 
-// RunTool carries out a tool call that only reads, or waits.
+// RunTool carries out a tool call: one on files, or one that looks after a process.
 type RunTool struct {
 	Action  Action
-	Process Process // the process it is about
+	Process Process // the process it is about, if it is about one
+	Again   bool    // it may have been carried out already, before a crash
 	Timeout time.Duration
 }
 

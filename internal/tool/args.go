@@ -14,7 +14,44 @@ const (
 	Terminal      = "terminal"
 	ProcessManage = "process_manage"
 	DelegateTask  = "delegate_task"
+	ReadFile      = "read_file"
+	WriteFile     = "write_file"
+	EditFile      = "edit_file"
+	SearchFiles   = "search_files"
 )
+
+// OnFiles tells whether the tool works on files of the workspace.
+func OnFiles(name string) bool {
+	return name == ReadFile || name == WriteFile || name == EditFile || name == SearchFiles
+}
+
+// ReadArgs are the arguments of the tool read_file. Offset and limit count bytes.
+type ReadArgs struct {
+	Path   string `json:"path"`
+	Offset int64  `json:"offset"`
+	Limit  int64  `json:"limit"`
+}
+
+// WriteArgs are the arguments of the tool write_file.
+type WriteArgs struct {
+	Path    string  `json:"path"`
+	Content *string `json:"content"`
+}
+
+// EditArgs are the arguments of the tool edit_file.
+type EditArgs struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+	All  bool   `json:"all"`
+}
+
+// SearchArgs are the arguments of the tool search_files.
+type SearchArgs struct {
+	Pattern string `json:"pattern"` // a regular expression
+	Path    string `json:"path"`
+	Glob    string `json:"glob"`
+}
 
 // TerminalArgs are the arguments of the tool terminal.
 type TerminalArgs struct {

@@ -32,6 +32,7 @@ func Offer(depth, maxDepth int) []agent.Tool {
 "offset":{"type":"integer","description":"log: first byte"},"limit":{"type":"integer","description":"log: bytes, default 16000"}}`, "action"),
 		},
 	}
+	tools = append(tools, fileTools()...)
 	if depth < maxDepth {
 		tools = append(tools, agent.Tool{
 			Name: DelegateTask,
@@ -44,6 +45,35 @@ func Offer(depth, maxDepth int) []agent.Tool {
 		})
 	}
 	return tools
+}
+
+// fileTools work on files of the workspace, and nowhere else.
+func fileTools() []agent.Tool {
+	return []agent.Tool{
+		{
+			Name:        ReadFile,
+			Description: "Read a text file of the workspace. A long file comes in pages: go on from next until end is true.",
+			Schema: schema(`{"path":{"type":"string"},"offset":{"type":"integer","description":"first byte, default 0"},
+"limit":{"type":"integer","description":"bytes, at most 65536"}}`, "path"),
+		},
+		{
+			Name:        WriteFile,
+			Description: "Write a text file of the workspace whole, in place of what was there. Missing folders are made.",
+			Schema:      schema(`{"path":{"type":"string"},"content":{"type":"string"}}`, "path", "content"),
+		},
+		{
+			Name:        EditFile,
+			Description: "Replace a text in a file of the workspace. old must occur exactly once, unless all is set.",
+			Schema: schema(`{"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"},
+"all":{"type":"boolean"}}`, "path", "old", "new"),
+		},
+		{
+			Name:        SearchFiles,
+			Description: "Find lines that match a regular expression in the text files of the workspace.",
+			Schema: schema(`{"pattern":{"type":"string","description":"a regular expression (RE2)"},
+"path":{"type":"string","description":"folder or file to search, default all"},"glob":{"type":"string","description":"names of files, such as *.go"}}`, "pattern"),
+		},
+	}
 }
 
 func childNote(depth int) string {
