@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/homing-gateway/homing/internal/chat"
@@ -81,8 +82,8 @@ func (d dialect) write(spans []span) string {
 }
 
 func closeTags(b *strings.Builder, tags []tag) {
-	for i := len(tags) - 1; i >= 0; i-- {
-		b.WriteString(tags[i].close)
+	for _, tag := range slices.Backward(tags) {
+		b.WriteString(tag.close)
 	}
 }
 
