@@ -67,7 +67,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until text command...")
 	}
 	path := ""
-	for _, dir := range strings.Split(ts.Getenv("PATH"), ":") {
+	for dir := range strings.SplitSeq(ts.Getenv("PATH"), ":") {
 		if _, err := os.Stat(filepath.Join(dir, args[1])); err == nil && path == "" {
 			path = filepath.Join(dir, args[1])
 		}

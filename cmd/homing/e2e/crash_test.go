@@ -35,7 +35,7 @@ func TestKilledAnywhere(t *testing.T) {
 			{"handoff", (*crash).handoff, "answered.after:3 started.after answered.before:4 answered.after:4 answered.after:5 ended.before ended.after answered.after:7 claim.after:3 send_done.before:3"},
 			{"new", (*crash).newConversation, "receive.before:2 receive.after:2 claim.after:2 send_done.before:2 ended.before ended.after receive.after:4 answered.after:4 send_done.before:5"},
 		} {
-			for _, point := range strings.Fields(row.points) {
+			for point := range strings.FieldsSeq(row.points) {
 				t.Run(row.name+"/"+point, func(t *testing.T) {
 					c := &crash{place: newWorld(t, nil).direct(), point: point, sum: &sum}
 					c.elsewhere()

@@ -28,7 +28,7 @@ func TestTakeover(t *testing.T) {
 					for _, p := range []*place{w.direct(), w.inGroup(), w.inTopic(), w.console()} {
 						t.Run(p.name, func(t *testing.T) {
 							t.Parallel()
-							p.world = w.On(t)
+							p.world = w.on(t)
 							study(p, depth).takeover(end, surfaced)
 						})
 					}

@@ -42,7 +42,7 @@ const moment = 250 * time.Millisecond
 type settings map[string]any
 
 // world is one installation with its surroundings: a data folder, a configuration, a scripted model, a Telegram, and one
-// daemon after the other. Everything in it is shared by the worlds that On makes of it for subtests.
+// daemon after the other. Everything in it is shared by the worlds that on makes of it for subtests.
 type world struct {
 	*testing.T
 	dir    string // holds data, the configuration and the log
@@ -102,8 +102,8 @@ func newWorld(t *testing.T, changes settings) *world {
 	return w
 }
 
-// On is the same world for a subtest.
-func (w *world) On(t *testing.T) *world {
+// on is the same world for a subtest.
+func (w *world) on(t *testing.T) *world {
 	c := *w
 	c.T = t
 	return &c
