@@ -169,6 +169,9 @@ func (o *Overlay) leave(s session.Session, reason session.EndReason) []Text {
 	var had []delivery.Completion
 	if t, ok := o.turns.get(o.lane(s.ID).Turn); ok { // first of all, so that the end of what it waits for moves it no more
 		had = o.interrupt(t, why)
+		if len(had) == 0 { // who comes back is not to be answered what was left; what had been bound is told then
+			o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped: " + why + ".)"})
+		}
 	}
 	l := o.lane(s.ID)
 	dropped := l.Texts
