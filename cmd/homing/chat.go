@@ -58,7 +58,7 @@ func chatWith(c *client, session, message string, in io.Reader, out io.Writer) e
 		return d.interactive(in)
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, api.MaxFrame/2)
 	said := session != ""
 	for lines.Scan() {
 		if strings.TrimSpace(lines.Text()) == "" {
@@ -69,13 +69,16 @@ func chatWith(c *client, session, message string, in io.Reader, out io.Writer) e
 			return err
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("the input is not taken any more: %w", err)
+	}
 	if !said { // nothing to say: show what was said meanwhile
 		if err := d.send(api.Frame{Type: "wait"}); err != nil {
 			return lostDaemon(err)
 		}
 		return d.untilIdle()
 	}
-	return lines.Err()
+	return nil
 }
 
 // dialogue is a terminal's end of the chat protocol.

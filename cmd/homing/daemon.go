@@ -84,7 +84,7 @@ func (d *daemon) open() (err error) {
 func folderError(dir string, err error) error {
 	err = fmt.Errorf("the folder %s can't be used: %w", dir, err)
 	switch {
-	case errors.Is(err, os.ErrPermission):
+	case errors.Is(err, os.ErrPermission), errors.Is(err, unix.EROFS):
 		return exit(exitNoAccess, err)
 	case errors.Is(err, unix.ENOSPC):
 		return exit(exitDamaged, err)

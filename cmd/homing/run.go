@@ -73,7 +73,7 @@ func runDaemon(g *global) error {
 		log.Info("gateway drains", zap.Duration("grace", d.cfg.Drain.Std()))
 		time.AfterFunc(d.cfg.Drain.Std(), hardStop)
 		stop()
-	})
+	}, hardStop)
 	switch err := d.serve(ctx, hard); {
 	case err == nil:
 		log.Info("gateway has ended")
@@ -85,8 +85,12 @@ func runDaemon(g *global) error {
 	}
 }
 
-// watchSignals drains at the first signal and ends the process at once at the second: that is safe by design.
-func watchSignals(signals <-chan os.Signal, ended <-chan struct{}, drain func()) {
+// lastMoment is what a second signal leaves to note that nobody crashed.
+const lastMoment = time.Second
+
+// watchSignals drains at the first signal. At the second the grace is over, and the process ends within a moment, whatever
+// is stuck: that is safe by design.
+func watchSignals(signals <-chan os.Signal, ended <-chan struct{}, drain, hard func()) {
 	select {
 	case <-signals:
 		drain()
@@ -95,6 +99,12 @@ func watchSignals(signals <-chan os.Signal, ended <-chan struct{}, drain func())
 	}
 	select {
 	case <-signals:
+		hard()
+	case <-ended:
+		return
+	}
+	select {
+	case <-time.After(lastMoment):
 		os.Exit(exitHardStop)
 	case <-ended:
 	}

@@ -23,6 +23,9 @@ type Frame struct {
 	Text string `json:"text,omitempty"` // what is said, shown, or wrong
 }
 
+// MaxFrame bounds a line of the chat protocol, in bytes.
+const MaxFrame = 4 << 20
+
 // ChatProtocol is what a terminal asks a connection to be upgraded to.
 const ChatProtocol = "homing-chat"
 
@@ -101,7 +104,7 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 	})
 	writing.Go(func() { t.tellIdle(watch, asked) })
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, MaxFrame)
 	for lines.Scan() {
 		var f Frame
 		if json.Unmarshal(lines.Bytes(), &f) != nil {
@@ -133,6 +136,9 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 		default:
 			t.write(Frame{Type: "error", Text: "there is no frame of type " + strconv.Quote(f.Type)})
 		}
+	}
+	if lines.Err() != nil {
+		t.write(Frame{Type: "error", Text: "that is too long: at most " + strconv.Itoa(MaxFrame/2>>20) + " MiB at once"})
 	}
 	gone()
 	t.terminal.Detach()

@@ -72,8 +72,11 @@ func (c *Console) Run(ctx context.Context, _ string, _ chat.Admit, _ func()) err
 	return ctx.Err()
 }
 
-// errNobody says that no terminal is attached.
-var errNobody = errors.New("no terminal is attached")
+// The ways in which a message does not reach a person at a terminal.
+var (
+	errNobody = errors.New("no terminal is attached")
+	errNoWord = errors.New("the terminal has not said that it was shown")
+)
 
 // stuckTerminal is how long one terminal may hold up a message that another one has shown.
 const stuckTerminal = 2 * time.Second
@@ -89,30 +92,38 @@ func (c *Console) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	c.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	shown := make(chan bool, len(terminals))
+	ends := make(chan showing, len(terminals))
 	for _, t := range terminals {
-		go func() { shown <- t.show(ctx, out) }() // ends with ctx
+		go func() { ends <- t.show(ctx, out) }() // ends with ctx
 	}
-	anywhere := false
+	best := notShown
 	for range terminals {
-		select {
-		case ok := <-shown:
-			if ok && !anywhere {
-				anywhere = true
+		if end := <-ends; end > best {
+			if best = end; best == shown {
 				time.AfterFunc(stuckTerminal, cancel)
 			}
-		case <-c.g.work.Done():
-			cancel()
 		}
 	}
-	if !anywhere {
-		return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: errNobody}
+	switch best {
+	case shown:
+		return chat.Receipt{MessageID: out.Key}, nil
+	case handedOver:
+		return chat.Receipt{}, &chat.SendError{Fault: chat.Unknown, Err: errNoWord}
 	}
-	return chat.Receipt{MessageID: out.Key}, nil
+	return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: errNobody}
 }
 
+// showing is how far a message came at one terminal.
+type showing uint8
+
+const (
+	notShown   showing = iota // it was not handed over, or the terminal is gone
+	handedOver                // the terminal has it and says nothing: it is suspended, or stuck
+	shown
+)
+
 // show hands a message to the terminal and waits for its word that it was shown.
-func (t *Terminal) show(ctx context.Context, out chat.Outbound) bool {
+func (t *Terminal) show(ctx context.Context, out chat.Outbound) showing {
 	ack := make(chan struct{})
 	t.mu.Lock()
 	t.acks[out.Key] = ack
@@ -125,17 +136,17 @@ func (t *Terminal) show(ctx context.Context, out chat.Outbound) bool {
 	select {
 	case t.Messages <- out:
 	case <-t.gone:
-		return false
+		return notShown
 	case <-ctx.Done():
-		return false
+		return notShown
 	}
 	select {
 	case <-ack:
-		return true
+		return shown
 	case <-t.gone:
-		return false
+		return notShown
 	case <-ctx.Done():
-		return false
+		return handedOver
 	}
 }
 
@@ -200,7 +211,7 @@ func (t *Terminal) Ack(key string) {
 // Resume brings the console back to a conversation; the error says why not.
 func (t *Terminal) Resume(ctx context.Context, event string, target id.Session) error {
 	place := t.c.Place()
-	got, err := t.c.g.machine.Submit(ctx, machine.Receive{
+	got, err := t.c.g.Submit(ctx, machine.Receive{
 		Account: place.Account, Event: event, Message: &chat.Message{Address: place, ID: event},
 		Command: &machine.Command{Name: machine.CommandResume, Target: target, Any: true},
 	})

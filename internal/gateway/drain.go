@@ -80,7 +80,9 @@ func (t *tasks) close() {
 // drain waits for model calls and foreground commands of people's turns, and for answers that are ready to go out. No new
 // step begins. Subagents and background processes are not waited for: they go on from their last durable step.
 func (g *Gateway) drain(hard context.Context) error {
+	g.intake.Lock() // what is being taken is taken whole
 	g.draining.Store(true)
+	g.intake.Unlock()
 	g.steps.stopChildren()
 	if g.hand.wait(hard) != nil {
 		return ErrHardStop

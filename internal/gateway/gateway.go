@@ -73,6 +73,7 @@ type Gateway struct {
 	hand     inHand
 	tasks    tasks
 
+	intake   sync.RWMutex // held while something from outside is taken
 	draining atomic.Bool
 	ready    atomic.Bool
 }
@@ -163,8 +164,14 @@ func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
 	return failed
 }
 
-// Submit hands a request to the machine and waits until it is durable.
+// Submit hands in what somebody from outside asks for and waits until it is durable. While the gateway drains nothing new
+// is taken: what would follow from it could not be waited for any more.
 func (g *Gateway) Submit(ctx context.Context, r machine.Request) (machine.Answer, error) {
+	g.intake.RLock()
+	defer g.intake.RUnlock()
+	if g.draining.Load() {
+		return machine.Answer{}, machine.ErrStopped
+	}
 	return g.machine.Submit(ctx, r)
 }
 

@@ -21,7 +21,7 @@ func (a *account) admit(ctx context.Context, e chat.Event) error {
 	if e.Aside != nil {
 		a.log.Warn("event set aside", zap.String("event", e.ID), zap.String("reason", e.Aside.Reason))
 	}
-	_, err := a.g.machine.Submit(ctx, r)
+	_, err := a.g.Submit(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -64,6 +64,11 @@ func (a *account) hear(r *machine.Receive, m chat.Message) {
 			return
 		}
 		text += "\n\n" + note
+	}
+	if text == "" && m.Addressed && m.Address.Type != chat.Direct {
+		r.Reply = "I am here. Write to me what I can do for you."
+		r.Message = &m
+		return
 	}
 	if text == "" {
 		return

@@ -2,12 +2,12 @@ package gateway
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/homing-gateway/homing/internal/agent"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/workspace"
 )
 
 // messages turns a transcript into the messages of a request. Notices and texts that stand together are one user-role
@@ -77,19 +77,16 @@ func systemPrompt(p *Profile, s session.Session) string {
 // maxNotes bounds what is taken of the workspace's notes.
 const maxNotes = 32 << 10
 
-// workspaceNotes reads AGENTS.md of the workspace; none is no error.
-func workspaceNotes(workspace string) string {
-	root, err := os.OpenRoot(workspace)
+// workspaceNotes reads AGENTS.md of the workspace; none, or one that is no regular text file, is no error.
+func workspaceNotes(dir string) string {
+	folder, err := workspace.Open(dir)
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = root.Close() }()
-	b, err := root.ReadFile("AGENTS.md")
+	defer func() { _ = folder.Close() }()
+	page, err := folder.Read("AGENTS.md", 0, maxNotes)
 	if err != nil {
 		return ""
 	}
-	if len(b) > maxNotes {
-		b = b[:maxNotes]
-	}
-	return strings.ToValidUTF8(strings.TrimSpace(string(b)), "")
+	return strings.TrimSpace(page.Content)
 }

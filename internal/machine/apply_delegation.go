@@ -213,7 +213,13 @@ func (o *Overlay) endChild(s session.Session, t Turn, state TurnState, text, why
 	s.ActiveAt = o.now
 	o.sessions.put(s.ID, s)
 	o.note(Record{Kind: "session", ID: string(s.ID), State: "ended", Session: s.ID, Cause: string(t.ID), Why: string(reason)})
-	o.stopChildren(s.ID, true, "the subagent that delegated it ended") // the subagent's own end is what is told loudly
+	for _, did := range o.lane(s.ID).Delegations { // it waited for them itself: nobody is left to be told
+		if x, ok := o.delegations.get(did); ok {
+			x.Told = true
+			o.delegations.put(did, x)
+		}
+	}
+	o.stopChildren(s.ID, true, "the subagent that delegated it ended")
 	l := o.lane(s.ID)
 	handed := make([]string, 0, len(l.HandedOff))
 	for _, p := range l.HandedOff {

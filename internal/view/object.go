@@ -193,9 +193,13 @@ func processObject(p machine.Process) Process {
 	if p.State == machine.ProcessStarting {
 		state = string(machine.ProcessRunning)
 	}
+	reason := p.Kill
+	if reason == "" {
+		reason = p.Detail
+	}
 	return Process{
 		Common: Common{
-			ID: string(p.ID), State: state, Profile: p.Profile, Kind: "process", Session: string(p.Owner), Reason: p.Kill,
+			ID: string(p.ID), State: state, Profile: p.Profile, Kind: "process", Session: string(p.Owner), Reason: reason,
 			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 		},
 		Command: p.Command, Owner: string(p.Owner), StartedBy: string(p.StartedBy), PID: p.PID, ExitCode: p.ExitCode, Signal: p.Signal,
