@@ -180,5 +180,9 @@ func (o *Overlay) tell(c delivery.Completion, why string) {
 	if c.Verdict.Outcome == session.Terminal && why == "" {
 		why = string(c.Verdict.Reason)
 	}
-	o.note(Record{Kind: "completion", ID: string(c.ID), State: string(c.State), Session: c.Owner, Route: c.Verdict.Key, Cause: c.Subject, Why: why})
+	r := Record{Kind: "completion", ID: string(c.ID), State: string(c.State), Session: c.Owner, Route: c.Verdict.Key, Cause: c.Subject, Why: why}
+	if c.State == delivery.Done || c.State == delivery.Dead {
+		r.Of = string(c.Kind)
+	}
+	o.note(r)
 }

@@ -128,7 +128,11 @@ func (o *Overlay) mention(m delivery.Outgoing, why string) {
 	if why == "" {
 		why = m.Detail
 	}
-	o.note(Record{Kind: "outgoing", ID: string(m.ID), State: string(m.State), Session: m.Session, Cause: m.Cause, Why: why})
+	r := Record{Kind: "outgoing", ID: string(m.ID), State: string(m.State), Session: m.Session, Cause: m.Cause, Why: why}
+	if m.Finished() {
+		r.Of, r.Since = string(m.To.Platform), m.QueuedAt
+	}
+	o.note(r)
 }
 
 // due takes the coming of a time that was awaited.
@@ -222,9 +226,9 @@ func (o *Overlay) drop(r Drop) (Answer, error) {
 			return refuse("message %s is still on its way (%s): it can be dropped once it is dead or unknown", m.ID, m.State)
 		}
 		o.outgoing.del(m.ID)
-		m.Reason, m.UpdatedAt = "dropped", o.now
+		m.Reason, m.UpdatedAt = delivery.DoneDropped, o.now
 		o.archive(Outgoings, string(m.ID), m)
-		o.mention(m, "dropped by a person")
+		o.mention(m, m.Reason)
 		return Answer{Text: fmt.Sprintf("Message %s is dropped.", m.ID)}, nil
 	}
 	c, ok := o.completions.get(id.Completion(r.ID))

@@ -314,7 +314,7 @@ func (o *Overlay) close(t Turn) {
 	o.turns.del(t.ID)
 	o.archive(Turns, string(t.ID), t)
 	s, _ := o.sessions.get(t.Session)
-	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: t.Session, Route: s.Key, Why: t.Reason})
+	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: t.Session, Route: s.Key, Why: t.Reason, Since: t.CreatedAt})
 	o.emit(Settled{t, s})
 }
 

@@ -254,6 +254,10 @@ type Record struct {
 	Route   chat.Key   `json:"route,omitempty"`
 	Cause   string     `json:"cause,omitempty"` // the id that caused it
 	Why     string     `json:"why,omitempty"`
+	// Of is the kind of a completion or the platform of a message, and Since is when what ends here began: a turn, or the
+	// wait of a message. Both stand where something comes to its end, so that ends can be counted without reading on.
+	Of    string    `json:"of,omitempty"`
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Mark remembers an event of a platform that was taken.
