@@ -48,26 +48,27 @@ type StorageState struct {
 
 // Counts are the numbers of `homing status`.
 type Counts struct {
-	Sessions        int        `json:"sessions_live"`
-	Turns           int        `json:"turns_running"`
-	Completions     int        `json:"completions_waiting"`
-	Outgoing        int        `json:"outgoing_waiting"`
-	Oldest          *time.Time `json:"oldest_waiting,omitempty"`
-	DeadCompletions int        `json:"dead_completions"`
-	DeadOutgoing    int        `json:"dead_outgoing"`
-	Delegations     int        `json:"delegations_running"`
-	Processes       int        `json:"processes_running"`
-	SetAside        int        `json:"events_set_aside"`
+	Sessions         int        `json:"sessions_live"`
+	Turns            int        `json:"turns_running"`
+	Completions      int        `json:"completions_waiting"`
+	Outgoing         int        `json:"outgoing_waiting"`
+	Oldest           *time.Time `json:"oldest_waiting,omitempty"`
+	OldestCompletion *time.Time `json:"oldest_completion,omitempty"`
+	OldestOutgoing   *time.Time `json:"oldest_outgoing,omitempty"`
+	DeadCompletions  int        `json:"dead_completions"`
+	DeadOutgoing     int        `json:"dead_outgoing"`
+	Delegations      int        `json:"delegations_running"`
+	Processes        int        `json:"processes_running"`
+	SetAside         int        `json:"events_set_aside"`
 }
 
 // Count counts what lives in the store.
 func Count(db *store.DB) (Counts, error) {
 	var c Counts
-	oldest := time.Time{}
-	wait := func(n *int, since time.Time) {
+	wait := func(n *int, oldest **time.Time, since time.Time) {
 		*n++
-		if oldest.IsZero() || since.Before(oldest) {
-			oldest = since
+		if *oldest == nil || since.Before(**oldest) {
+			*oldest = &since
 		}
 	}
 	sessions, err := store.Each(db, machine.Sessions, "", func(s session.Session) bool { return !s.Ended() })
@@ -79,7 +80,7 @@ func Count(db *store.DB) (Counts, error) {
 		if x.State == delivery.Dead {
 			c.DeadCompletions++
 		} else {
-			wait(&c.Completions, x.PendingSince)
+			wait(&c.Completions, &c.OldestCompletion, x.PendingSince)
 		}
 		return false
 	}); err != nil {
@@ -89,7 +90,7 @@ func Count(db *store.DB) (Counts, error) {
 		if m.Finished() {
 			c.DeadOutgoing++
 		} else {
-			wait(&c.Outgoing, m.QueuedAt)
+			wait(&c.Outgoing, &c.OldestOutgoing, m.QueuedAt)
 		}
 		return false
 	}); err != nil {
@@ -110,6 +111,9 @@ func Count(db *store.DB) (Counts, error) {
 		return false
 	})
 	c.SetAside = db.Count(machine.Asides)
-	c.Oldest = at(oldest)
+	c.Oldest = c.OldestCompletion
+	if o := c.OldestOutgoing; o != nil && (c.Oldest == nil || o.Before(*c.Oldest)) {
+		c.Oldest = o
+	}
 	return c, err
 }
