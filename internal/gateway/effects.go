@@ -46,6 +46,9 @@ func (g *Gateway) committed(effects []machine.Issued, journal []machine.Record) 
 	g.hand.add(len(effects))
 	g.effects.put(effects)
 	if len(journal) > 0 {
+		if g.o.Journal != nil {
+			g.o.Journal(journal)
+		}
 		g.watchers.Range(func(k, _ any) bool {
 			k.(*Watch).wake()
 			return true

@@ -52,6 +52,10 @@ type Options struct {
 	Environ   []string // of the daemon, from which commands get what is listed
 	Version   string
 	Log       *zap.Logger
+	// Commit makes a batch durable; nil: the store does. Journal is told what was committed, by the writer's goroutine: it
+	// must not block. Nil: nobody is.
+	Commit  func([]machine.Change) error
+	Journal func([]machine.Record)
 }
 
 // Gateway is the doing side of a daemon. Run it once.
@@ -104,7 +108,11 @@ func New(o Options) (*Gateway, error) {
 		g.accounts[acc.info.Account] = acc
 	}
 	g.accounts[g.console.info.Account].absent()
-	g.machine = machine.New(state, o.Store.Commit, g.committed, time.Now)
+	commit := o.Commit
+	if commit == nil {
+		commit = o.Store.Commit
+	}
+	g.machine = machine.New(state, commit, g.committed, time.Now)
 	return g, nil
 }
 
