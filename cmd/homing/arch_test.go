@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 		"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/markup", "internal/process",
 		"internal/session", "internal/store", "internal/tool", "internal/view", "internal/workspace",
 	},
+	"internal/metrics":                  {"internal/chat", "internal/delivery", "internal/gateway", "internal/machine", "internal/session", "internal/view"},
 	"internal/api":                      {"internal/gateway", "internal/id", "internal/machine", "internal/process", "internal/store", "internal/view"},
 	"adapters/telegram":                 {"internal/chat", "internal/markup"},
 	"adapters/adaptertest/faketelegram": {},
@@ -47,6 +48,7 @@ var onlyIn = map[string]string{
 	"github.com/sashabaranov/go-openai": "internal/agent/openai",
 	"github.com/spf13/cobra":            "cmd/homing",
 	"github.com/yuin/goldmark":          "internal/markup",
+	"github.com/prometheus":             "internal/metrics",
 }
 
 // pure packages hold rules: nothing that does I/O, logs, or waits is linked into them directly.

@@ -92,7 +92,7 @@ func (e echo) Complete(ctx context.Context, r agent.Request, _ func(string)) (ag
 	return agent.Response{Text: "echo: " + r.Messages[len(r.Messages)-1].Text}, nil
 }
 
-func serve(t *testing.T, p *place, provider echo) (*gateway.Gateway, *store.DB, func()) {
+func serve(t *testing.T, p *place, provider echo, changes ...func(*gateway.Options)) (*gateway.Gateway, *store.DB, func()) {
 	t.Helper()
 	db, err := store.Open(filepath.Join(t.TempDir(), "homing.db"))
 	if err != nil {
@@ -102,14 +102,18 @@ func serve(t *testing.T, p *place, provider echo) (*gateway.Gateway, *store.DB, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(gateway.Options{
+	o := gateway.Options{
 		Store: db, Processes: processes, Log: zaptest.NewLogger(t),
 		Profiles: []gateway.Profile{{
 			Name: "default", Provider: provider, Workspace: t.TempDir(), SendTimeout: time.Minute,
 			Policy: machine.Policy{InboxLimit: 100, MaxIterations: 10, Delivery: delivery.Policy{MaxAttempts: 3, MinBackoff: time.Second, MaxBackoff: time.Second}},
 		}},
 		Accounts: []gateway.AccountOptions{{Adapter: p, Access: gateway.Access{AllowAll: true}}},
-	})
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	g, err := gateway.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
