@@ -19,9 +19,11 @@ import (
 	"github.com/homing-gateway/homing/internal/agent/openai"
 	"github.com/homing-gateway/homing/internal/agent/rehearsal"
 	"github.com/homing-gateway/homing/internal/api"
+	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/metrics"
 	"github.com/homing-gateway/homing/internal/process"
 	"github.com/homing-gateway/homing/internal/store"
 	"github.com/homing-gateway/homing/internal/view"
@@ -35,6 +37,7 @@ type daemon struct {
 	db      *store.DB
 	runner  *process.Runner
 	gateway *gateway.Gateway
+	metrics *metrics.Metrics
 	http    net.Listener
 	admin   net.Listener
 	born    time.Time
@@ -71,8 +74,14 @@ func (d *daemon) open() (err error) {
 	if err != nil {
 		return err
 	}
+	d.metrics = metrics.New(metrics.Options{
+		Platforms: platforms(accounts), Log: d.log,
+		Counts:   func() (view.Counts, error) { return view.Count(d.db) },
+		Accounts: func() []gateway.AccountStatus { return d.gateway.Accounts() }, // it is there before anybody can ask
+	})
 	d.gateway, err = gateway.New(gateway.Options{
 		Store: d.db, Processes: d.runner, Profiles: []gateway.Profile{profile}, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
+		Commit: d.metrics.Timed(d.db.Commit), Journal: d.metrics.Count,
 	})
 	if err != nil {
 		return damaged(err, d.db.Path())
@@ -182,6 +191,15 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 	return out, nil
 }
 
+// platforms lists where messages are brought to.
+func platforms(accounts []gateway.AccountOptions) []chat.Platform {
+	list := []chat.Platform{gateway.ConsolePlatform}
+	for _, a := range accounts {
+		list = append(list, a.Adapter.Describe().Account.Platform)
+	}
+	return list
+}
+
 func access(a config.Access) gateway.Access {
 	return gateway.Access{
 		AllowedUsers: a.AllowedUsers, Admins: a.Admins, AllowAll: a.AllowAll, RequireMention: a.RequireMention, HomeChat: a.HomeChat,
@@ -221,19 +239,26 @@ func (d *daemon) addrFile() string { return filepath.Join(d.cfg.DataDir, "http.a
 func (d *daemon) serve(ctx, hard context.Context) error {
 	var servers []*http.Server
 	serve := func(l net.Listener, h http.Handler) {
-		if l == nil {
-			return
-		}
 		s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: zap.NewStdLog(d.log.Named("http"))}
 		servers = append(servers, s)
 		go func() { _ = s.Serve(l) }() // ends with Close below
 	}
-	serve(d.http, api.Public(d.gateway.Ready, d.status))
+	if d.http != nil {
+		numbers := api.Guarded(d.metrics.Handler(), onLoopback(d.http.Addr()), d.cfg.HTTP.APIKey.Reveal())
+		serve(d.http, api.Public(d.gateway.Ready, d.status, numbers))
+	}
 	err := d.gateway.Run(ctx, hard, func() { serve(d.admin, api.Admin(d.gateway, d.status)) })
 	for _, s := range servers {
 		_ = s.Close()
 	}
 	return err
+}
+
+// onLoopback tells whether only this machine can reach an address. One that listens everywhere is not on loopback, wherever
+// a request comes from: a proxy on this machine would make every request look local.
+func onLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
 }
 
 // close lets go of everything that was opened.

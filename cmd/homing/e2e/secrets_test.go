@@ -50,7 +50,7 @@ func TestSecrets(t *testing.T) {
 	w.tg.Add(faketelegram.Fault{Method: "getMe", Status: 401, Description: "Unauthorized: " + w.token, Times: 1})
 	w.until("the account is parked or up", func() bool { return w.telegram().State != "degraded" })
 
-	for _, path := range []string{"/readyz", "/healthz", "/status", "/" + w.key} {
+	for _, path := range []string{"/readyz", "/healthz", "/metrics", "/status", "/" + w.key} {
 		r, err := http.Get("http://" + w.address() + path)
 		if err != nil {
 			t.Fatal(err)
