@@ -205,7 +205,7 @@ func TestEscapee(t *testing.T) {
 	})
 	// A member of the group whose parent has escaped is no child of the supervisor, and waited for all the same.
 	t.Run("member below escapee", func(t *testing.T) {
-		p := start(t, r, testSpec("below", "(sleep 0.3 & exec setsid sh -c 'echo $$; exec sleep 1000') & sleep 0.1; exit 4"))
+		p := start(t, r, testSpec("below", "(sleep 2 & exec setsid sh -c 'echo $$; exec sleep 1000') & sleep 0.1; exit 4"))
 		leader, err := p.Leader(deadline(t))
 		if err != nil || !leader.LeftRunning {
 			t.Errorf("leader ended %+v, %v", leader, err)
