@@ -36,6 +36,9 @@ func checkConfig(g *global) error {
 	for _, p := range slices.Concat(loaded.NotBuilt, loaded.Warnings, loaded.RequireForRun()) {
 		fmt.Println("warning:", p)
 	}
+	if len(loaded.NotBuilt)+len(loaded.RequireForRun()) > 0 {
+		fmt.Println("homing run will refuse this until the warnings above that ask for something are dealt with")
+	}
 	if loaded.File == "" {
 		fmt.Println("no configuration file; defaults and environment are in order")
 	} else {

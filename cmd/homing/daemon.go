@@ -158,6 +158,9 @@ func (d *daemon) profile() (gateway.Profile, error) {
 			BaseURL: c.Agent.BaseURL, APIKey: c.Agent.APIKey.Reveal(), RequestTimeout: c.Agent.RequestTimeout.Std(), Log: d.log.Named("openai"),
 		})
 	}
+	if c.Agent.Provider == config.ProviderRehearsal && c.Agent.Model == "" {
+		c.Agent.Model = "rehearsal, a script"
+	}
 	return gateway.Profile{
 		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, SystemPrompt: c.Agent.SystemPrompt,
 		Workspace: c.Agent.Workspace, Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -29,6 +30,7 @@ func demoCommand(g *global) *cobra.Command {
 				return err
 			}
 			defer d.remove()
+			defer d.removeOnSignal()()
 			if once {
 				return playOnce(d, os.Stdout)
 			}
@@ -36,8 +38,25 @@ func demoCommand(g *global) *cobra.Command {
 		})
 	c.Flags().BoolVar(&once, "once", false, "play the takeover scenario by itself; exit code 0 only if everything held")
 	c.Flags().BoolVar(&web, "web", false, "open the console page")
+	_ = c.Flags().MarkHidden("web")
 	_ = g
 	return c
+}
+
+// removeOnSignal throws the gateway away when the demo is told to stop; the function that it returns ends that.
+func (d *demoDaemon) removeOnSignal() func() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	over := make(chan struct{})
+	go func() { // ends with the demo
+		select {
+		case <-signals:
+			d.remove()
+			os.Exit(exitFailed)
+		case <-over:
+		}
+	}()
+	return func() { signal.Stop(signals); close(over) }
 }
 
 // demoDaemon is a gateway of its own in a folder that is thrown away: the real binary, as a process that can be killed.

@@ -196,6 +196,12 @@ func (p *demo) answersAsOwner(owner view.Session, n int) error {
 // home shows how a completion of that kind came home: the walk, the proof, and what was delivered where.
 func (p *demo) home(kind, text string) error {
 	var queue []view.QueueEntry
+	if err := p.until("what is shown is on record as sent", func() (bool, error) {
+		err := p.d.client.get("/queue", &queue)
+		return len(queue) == 0, err
+	}); err != nil {
+		return err
+	}
 	if err := p.d.client.get("/queue?all=1", &queue); err != nil {
 		return err
 	}
@@ -230,7 +236,9 @@ func (p *demo) greeting() error {
 
 // takeover: the fault that others have. A subagent's process ends while the subagent is at work.
 func (p *demo) takeover() error {
-	p.chapter("A subagent's process ends while the subagent works; its result comes home (switch off)")
+	p.chapter("A subagent's process ends while the subagent works; its result comes home")
+	p.show("Elsewhere such an end makes the subagent the chat's owner, and its real report is lost. Here the place keeps its")
+	p.show("conversation: its route and the version of it do not move. The process itself is told to nobody (the switch is off).")
 	before, err := p.owner()
 	if err != nil {
 		return err
@@ -287,6 +295,7 @@ func (p *demo) surfaced() error {
 // handoff: a subagent leaves a running process to the person's conversation.
 func (p *demo) handoff() error {
 	p.chapter("A subagent hands a running process off; its end is the person's conversation's to tell")
+	p.show("The subagent is gone by then. The walk from the process begins at the person's own conversation.")
 	before, err := p.owner()
 	if err != nil {
 		return err
@@ -309,6 +318,7 @@ func (p *demo) handoff() error {
 // crash: the gateway is killed while a subagent and its process are at work.
 func (p *demo) crash() error {
 	p.chapter("The gateway is killed (SIGKILL) while a subagent is at work")
+	p.show("Everything that was begun is on disk; commands run under supervisors of their own and do not notice.")
 	before, err := p.owner()
 	if err != nil {
 		return err

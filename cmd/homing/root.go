@@ -25,6 +25,7 @@ func newRoot() *cobra.Command {
 		Long: "Homing hosts AI agents in people's chats. Whatever an agent started and finishes later finds its way home:\n" +
 			"to the conversation of the person for whom it was done, exactly once, whoever crashed in between.",
 		Example:       "  homing demo            the product without any key\n  homing run             the gateway in the foreground\n  homing chat hello      a word with the running gateway",
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -47,6 +47,9 @@ func runDaemon(g *global) error {
 	defer d.close()
 	log.Info("gateway starts", zap.String("version", version()), zap.String("data_dir", d.cfg.DataDir), zap.String("config", loaded.File))
 
+	if len(d.cfg.Platforms.Enabled()) == 0 {
+		log.Info("no platform is switched on: the agent is reached by homing chat alone")
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	hard, hardStop := context.WithCancel(context.Background())

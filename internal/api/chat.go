@@ -87,11 +87,11 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 	var writing sync.WaitGroup
 	watch, stop := t.g.Follow()
 	defer stop()
-	asked := make(chan struct{}, 1)
-	ask := func() {
+	asked := make(chan bool, 64)
+	ask := func(turn bool) {
 		select {
-		case asked <- struct{}{}:
-		default:
+		case asked <- turn:
+		case <-t.done:
 		}
 	}
 	writing.Go(func() { t.show() })
@@ -115,12 +115,13 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 		case "ack":
 			t.terminal.Ack(f.ID)
 		case "say":
-			if err := t.terminal.Say(ctx, f.ID, f.Text); err != nil {
+			turn, err := t.terminal.Say(ctx, f.ID, f.Text)
+			if err != nil {
 				t.write(Frame{Type: "error", ID: f.ID, Text: err.Error()})
 				continue
 			}
 			t.write(Frame{Type: "taken", ID: f.ID})
-			ask()
+			ask(turn)
 		case "resume":
 			target, err := view.Find(t.g.Store(), f.Text)
 			if err == nil {
@@ -130,9 +131,9 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 				t.write(Frame{Type: "error", ID: f.ID, Text: err.Error()})
 				continue
 			}
-			ask()
+			ask(true)
 		case "wait":
-			ask()
+			ask(false)
 		default:
 			t.write(Frame{Type: "error", Text: "there is no frame of type " + strconv.Quote(f.Type)})
 		}
@@ -160,12 +161,12 @@ func (t *terminalConn) show() {
 }
 
 // tellIdle tells the terminal, after it said something, when nothing is left to wait for.
-func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan struct{}) {
-	waiting := false
+func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan bool) {
+	waiting, turn := false, false // for anything at all, and for the agent
 	for {
 		select {
-		case <-asked:
-			waiting = true
+		case agent := <-asked:
+			waiting, turn = true, turn || agent
 		case <-watch.C:
 		case <-t.done:
 			return
@@ -173,13 +174,16 @@ func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan struct{}) {
 		if !waiting {
 			continue
 		}
-		idle, err := t.g.Console().Idle()
+		idle, err := t.g.Console().Shown()
+		if turn && err == nil {
+			idle, err = t.g.Console().Idle()
+		}
 		if err != nil {
 			t.write(Frame{Type: "error", Text: err.Error()})
 			continue
 		}
 		if idle {
-			waiting = false
+			waiting, turn = false, false
 			t.write(Frame{Type: "idle"})
 		}
 	}

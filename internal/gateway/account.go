@@ -194,7 +194,7 @@ func (a *account) down(e *chat.RunError, wait time.Duration) {
 	if e.Err != nil {
 		text = e.Err.Error()
 	}
-	if a.status.State != state || a.status.Cause != e.Cause {
+	if a.status.State != state || a.status.Cause != e.Cause || a.status.LastError == "" {
 		a.status.Since = time.Now()
 		a.log.Warn("account is not up", zap.String("state", string(state)), zap.String("cause", string(e.Cause)),
 			zap.String("remedy", e.Remedy), zap.Duration("again_in", wait), zap.Error(e.Err))

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -222,15 +223,25 @@ func (t *Terminal) Resume(ctx context.Context, event string, target id.Session) 
 }
 
 // Say hands over what the person at the terminal wrote; event makes a repeat harmless.
-func (t *Terminal) Say(ctx context.Context, event, text string) error {
-	return t.c.g.accounts[t.c.info.Account].admit(ctx, chat.Event{
+// turn tells whether the agent was asked; a command is answered without it.
+func (t *Terminal) Say(ctx context.Context, event, text string) (turn bool, err error) {
+	_, _, command := parseCommand(strings.TrimSpace(text))
+	return !command, t.c.g.accounts[t.c.info.Account].admit(ctx, chat.Event{
 		ID:      event,
 		Message: &chat.Message{Address: t.c.Place(), PersonName: "console", ID: event, Text: text, Addressed: true, SentAt: time.Now()},
 	})
 }
 
-// Idle tells whether nothing is going on at the console that a person at a terminal would wait for: no turn, no waiting
-// text, and nothing left to show.
+// Shown tells whether nothing is left to show at the console.
+func (c *Console) Shown() (bool, error) {
+	left, err := store.Each(c.g.o.Store, machine.Outgoings, "", func(m delivery.Outgoing) bool {
+		return m.To.Account == c.info.Account && !m.Finished()
+	})
+	return len(left) == 0, err
+}
+
+// Idle tells whether nothing is going on at the console that a person at a terminal would wait for: nothing left to show,
+// no waiting text, and no turn but one whose person was told that the model does not answer.
 func (c *Console) Idle() (bool, error) {
 	r, ok, err := store.Get[routeCurrent](c.g.o.Store, machine.Routes, string(c.Key()))
 	if err != nil {
@@ -238,14 +249,15 @@ func (c *Console) Idle() (bool, error) {
 	}
 	if ok && r.Current != "" {
 		l, _, err := store.Get[machine.Lane](c.g.o.Store, machine.Lanes, string(r.Current))
-		if err != nil || l.Turn != "" || len(l.Texts) > 0 {
+		if err != nil || len(l.Texts) > 0 {
+			return false, err
+		}
+		if t, running, err := store.Get[machine.Turn](c.g.o.Store, machine.Turns, string(l.Turn)); err != nil || running && l.Turn != "" &&
+			(t.State != machine.TurnWaiting || t.Waits < machine.WaitsTold) {
 			return false, err
 		}
 	}
-	left, err := store.Each(c.g.o.Store, machine.Outgoings, "", func(m delivery.Outgoing) bool {
-		return m.To.Account == c.info.Account && !m.Finished()
-	})
-	return len(left) == 0, err
+	return c.Shown()
 }
 
 // routeCurrent is the part of a route that Idle reads.

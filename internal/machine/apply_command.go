@@ -62,25 +62,37 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 	s.Generation++
 	o.sessions.put(s.ID, s)
 	const why = "stopped by a person"
+	var untold []string
 	t, busy := o.turns.get(l.Turn)
 	if busy { // first of all, so that the end of what it waits for moves it no more
 		for _, c := range o.interrupt(t, why) {
 			o.settle(c, delivery.DoneInterrupted)
+			untold = append(untold, fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status))
 		}
 		// The next turn is not to take up what was stopped.
 		o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped by the person.)"})
 	}
 	n := o.stopChildren(s.ID, true, why)
 	o.note(Record{Kind: "command", ID: CommandStop, Session: s.ID, Route: key})
+	text := "There is nothing to stop."
 	switch {
 	case busy && n > 0:
-		return s.ID, withDropped("Stopped, and the delegated work with it.", dropped)
+		text = "Stopped, and the delegated work with it."
 	case busy:
-		return s.ID, withDropped("Stopped.", dropped)
+		text = "Stopped."
 	case n > 0:
-		return s.ID, withDropped("The delegated work is stopped.", dropped)
+		text = "The delegated work is stopped."
 	}
-	return s.ID, withDropped("There is nothing to stop.", dropped)
+	if len(untold) > 0 {
+		text += "\nNot told any more: " + strings.Join(untold, "; ")
+	}
+	text = withDropped(text, dropped)
+	for _, pid := range o.lane(s.ID).Processes {
+		if p, _ := o.processes.get(pid); p.Background && p.Kill == "" {
+			return s.ID, text + "\nBackground processes go on; /tasks lists them."
+		}
+	}
+	return s.ID, text
 }
 
 func (o *Overlay) resumeConversation(key chat.Key, c Command) (id.Session, string) {

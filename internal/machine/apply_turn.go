@@ -166,8 +166,15 @@ func (o *Overlay) unanswered(r Unanswered) (Answer, error) {
 	o.turns.put(t.ID, t)
 	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: s.ID, Why: r.Text})
 	o.emit(Wake{t.NextAt, string(t.ID)})
+	if t.Waits == WaitsTold && t.Texts > 0 && s.Kind == session.Chat {
+		o.say(s.Key.Address(), fmt.Sprintf("⚠ The model does not answer (%s). Your message waits, and I go on asking; /stop gives it up.", r.Text), "", string(t.ID), s.ID, t.ID)
+	}
 	return Answer{}, nil
 }
+
+// WaitsTold is after how many failed attempts at one step a person who waits is told that the model does not answer: with
+// the growing pauses between them that is some ten seconds.
+const WaitsTold = 4
 
 // boundary is the end of a step: what may join the turn joins it, and the model is asked again.
 func (o *Overlay) boundary(t Turn) {

@@ -120,3 +120,21 @@ func TestLeftRunning(t *testing.T) {
 	p.sees("left it")
 	p.sees("all of it is done")
 }
+
+// A model that is away is told of after a while, and holds up neither a command nor a one-shot chat.
+func TestAbsentModelIsToldOf(t *testing.T) {
+	w := newWorld(t, settings{"agent.base_url": "http://127.0.0.1:1/v1"})
+	p := w.direct()
+	w.start()
+	p.say("hello")
+	if r := w.run("chat", "hello from here"); r.code != 0 || !strings.Contains(r.out, "does not answer") {
+		t.Errorf("homing chat: %+v", r)
+	}
+	if r := w.run("chat", "/status"); r.code != 0 || !strings.Contains(r.out, "waiting_for_environment") {
+		t.Errorf("homing chat /status: %+v", r)
+	}
+	p.sees("does not answer")
+	if text := p.command("/stop"); !strings.Contains(text, "Stopped") {
+		t.Errorf("/stop: %s", text)
+	}
+}
