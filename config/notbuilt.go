@@ -29,7 +29,6 @@ func notBuilt() []unbuilt {
 		{"display.streaming", "false", "set it to false"},
 		{"display.busy_input", "steer queue", "use steer or queue"},
 		{"display.language", "en", "use en"},
-		{"session.idle_reset", "0", "set it to 0"},
 		{"delivery.media_dirs", "[]", "leave it empty; files come from the workspace"},
 		{"platforms.discord.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.slack.enabled", "false", "leave it out, or set it to false"},

@@ -22,7 +22,6 @@ var unbuilt = []struct{ path, harmless, refused string }{
 	{"display.streaming", "false", "true"},
 	{"display.busy_input", "steer queue", "interrupt"},
 	{"display.language", "en", "es fr"},
-	{"session.idle_reset", "0", "1h"},
 	{"delivery.media_dirs", "[]", "[/x]"},
 	{"platforms.discord.enabled", "false", "true"},
 	{"platforms.slack.enabled", "false", "true"},

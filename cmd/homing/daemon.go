@@ -172,7 +172,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 				MaxAttempts: c.Delivery.MaxAttempts, MinBackoff: c.Delivery.MinBackoff.Std(), MaxBackoff: c.Delivery.MaxBackoff.Std(),
 				Resend: c.Delivery.Unknown == config.UnknownResend, ToParent: c.Delivery.DeadThread == config.DeadThreadParent,
 			},
-			ExpireAfter: c.Delivery.ExpireAfter.Std(), InboxLimit: c.Delivery.InboxLimit,
+			ExpireAfter: c.Delivery.ExpireAfter.Std(), InboxLimit: c.Delivery.InboxLimit, IdleReset: c.Session.IdleReset.Std(),
 			SurfaceChildProcesses: c.Delegation.SurfaceChildProcessNotifications, MaxChildren: c.Delegation.MaxConcurrentChildren,
 			MaxSpawnDepth: c.Delegation.MaxSpawnDepth, MaxIterations: c.Agent.MaxIterations, ChildIterations: c.Delegation.MaxIterations,
 			MaxSummaryChars: c.Delegation.MaxSummaryChars, MaxProcesses: c.Terminal.MaxProcesses,

@@ -155,11 +155,17 @@ func printSession(s view.Session) {
 	if s.Route != "" {
 		fmt.Printf("  route %s (version %d)\n", s.Route, s.RouteVersion)
 	}
+	if s.Parent != "" {
+		fmt.Printf("  goes on from %s\n", s.Parent)
+	}
 	fmt.Printf("  owner %s, walked %s\n", s.Owner, strings.Join(s.Path, " → "))
 	for _, e := range s.Entries {
 		fmt.Printf("\n[%s] %s", e.CreatedAt.Format("15:04:05"), e.Kind)
 		if e.Tool != "" {
 			fmt.Printf(" %s", e.Tool)
+		}
+		if e.SetAside {
+			fmt.Print(" (set aside)")
 		}
 		fmt.Println()
 		if e.Content != "" {

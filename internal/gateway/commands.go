@@ -27,6 +27,9 @@ func chatCommands() []chatCommand {
 		{"status", "how things stand", false},
 		{"sessions", "the conversations of this place", false},
 		{"resume", "go back to a conversation: /resume N or an id", false},
+		{"branch", "go on in a copy of this conversation; the old one stays as it is", false},
+		{"retry", "ask your last text again; what was answered is set aside", false},
+		{"undo", "take your last text and all that was said after it out of the agent's mind", false},
 		{"undelivered", "results that came after their conversation had ended", false},
 		{"tasks", "delegated work and processes", false},
 		{"why", "why the last result came here", false},
@@ -38,7 +41,7 @@ func chatCommands() []chatCommand {
 
 // notBuiltCommands are words of the contract that this version does not carry out.
 func notBuiltCommands() []string {
-	return []string{"branch", "compact", "queue", "steer", "retry", "undo", "approve", "deny", "model", "sethome", "selftest", "platform"}
+	return []string{"compact", "queue", "steer", "approve", "deny", "model", "sethome", "selftest", "platform"}
 }
 
 // menu is the native command menu.
@@ -80,8 +83,8 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 	switch name {
 	case "new", "reset":
 		return &machine.Command{Name: machine.CommandNew}, ""
-	case "stop":
-		return &machine.Command{Name: machine.CommandStop}, ""
+	case machine.CommandStop, machine.CommandBranch, machine.CommandRetry, machine.CommandUndo:
+		return &machine.Command{Name: name}, ""
 	case "resume":
 		return g.resume(a, m, key, arg)
 	}

@@ -74,4 +74,11 @@ func TestMessagesAreLegal(t *testing.T) {
 	if d := cmp.Diff(want, messages(entries)); d != "" {
 		t.Error(d)
 	}
+	for i := range entries {
+		entries[i].Seq = uint64(i + 1)
+	}
+	again := append(entries, machine.Entry{Kind: machine.EntryCut, Seq: 11, From: 6, Content: "not for the model"})
+	if d := cmp.Diff(append(want[:4:4], agent.Message{Role: agent.User, Text: "steered\n\nand?"}), messages(again)); d != "" {
+		t.Errorf("after /retry: %s", d)
+	}
 }

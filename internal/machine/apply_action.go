@@ -116,13 +116,11 @@ func (o *Overlay) toolDone(r ToolDone) (Answer, error) {
 
 // consume settles a notice that the agent does not need any more: it has just seen the end itself.
 func (o *Overlay) consume(p Process) {
-	l := o.lane(p.Owner)
-	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
-		if c, _ := o.completions.get(cid); c.Subject == string(p.ID) {
-			l.Inbox, l.Overflow = without(l.Inbox, cid), without(l.Overflow, cid)
-			o.setLane(l)
-			o.settle(c, delivery.DoneConsumed)
-		}
+	c, ok := o.completions.get(p.Completion)
+	if l := o.lane(c.Owner); ok && (slices.Contains(l.Inbox, c.ID) || slices.Contains(l.Overflow, c.ID)) {
+		l.Inbox, l.Overflow = without(l.Inbox, c.ID), without(l.Overflow, c.ID)
+		o.setLane(l)
+		o.settle(c, delivery.DoneConsumed)
 	}
 }
 
@@ -201,7 +199,7 @@ func (o *Overlay) startManage(a Action, s session.Session) (string, bool) {
 	if ok && p.Owner != s.ID && p.StartedBy == s.ID {
 		return tool.Error(tool.KindState, "you have handed this process off: the conversation that you work for looks after it now"), true
 	}
-	if !ok || p.Owner != s.ID {
+	if !ok || !slices.Contains(session.Line(o, s.ID), p.Owner) {
 		return tool.Error(tool.KindNotFound, fmt.Sprintf("no process %q of yours: use action list", args.ProcessID)), true
 	}
 	wait := o.patience(args, s.ID)
@@ -242,10 +240,10 @@ func (o *Overlay) patience(args tool.ProcessArgs, s id.Session) time.Duration {
 
 // listProcesses is the result of process_manage list.
 func (o *Overlay) listProcesses(s session.Session) string {
-	list := []tool.Listed{}
+	list, line := []tool.Listed{}, session.Line(o, s.ID)
 	for _, pid := range o.processes.all() {
 		p, _ := o.processes.get(pid)
-		if p.Owner != s.ID && p.StartedBy != s.ID {
+		if p.StartedBy != s.ID && !slices.Contains(line, p.Owner) {
 			continue
 		}
 		list = append(list, tool.Listed{

@@ -16,6 +16,9 @@ const (
 	CommandNew    = "new"
 	CommandStop   = "stop"
 	CommandResume = "resume"
+	CommandBranch = "branch"
+	CommandRetry  = "retry"
+	CommandUndo   = "undo"
 )
 
 // command carries out a person's word to the gateway, at once, also while a turn runs. It answers in the same step.
@@ -29,6 +32,12 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 		sid, text = o.stop(key)
 	case CommandResume:
 		sid, text = o.resumeConversation(key, c)
+	case CommandBranch:
+		sid, text = o.branch(key)
+	case CommandRetry:
+		sid, text = o.retry(key)
+	case CommandUndo:
+		sid, text = o.undo(key)
 	default:
 		text = fmt.Sprintf("There is no command /%s.", c.Name)
 	}
@@ -50,30 +59,32 @@ func (o *Overlay) newConversation(key chat.Key) (id.Session, string) {
 }
 
 func (o *Overlay) stop(key chat.Key) (id.Session, string) {
-	r, ok := o.routes.get(key)
-	if !ok || r.Current == "" {
-		return "", "There is nothing to stop."
+	r, _ := o.routes.get(key)
+	if _, presence := o.Session(r.Current); presence != session.Present {
+		return r.Current, "There is nothing to stop."
 	}
-	s, _ := o.sessions.get(r.Current)
-	l := o.lane(s.ID)
-	dropped := l.Texts
-	l.Texts = nil
-	o.setLane(l)
-	s.Generation++
-	o.sessions.put(s.ID, s)
+	sid := r.Current
 	const why = "stopped by a person"
+	dropped := o.dropTexts(sid)
+	t, had := o.halt(sid, why)
 	var untold []string
-	t, busy := o.turns.get(l.Turn)
-	if busy { // first of all, so that the end of what it waits for moves it no more
-		for _, c := range o.interrupt(t, why) {
-			o.settle(c, delivery.DoneInterrupted)
-			untold = append(untold, fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status))
-		}
-		// The next turn is not to take up what was stopped.
-		o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped by the person.)"})
+	for _, c := range had {
+		o.settle(c, delivery.DoneInterrupted)
+		untold = append(untold, fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status))
 	}
-	n := o.stopChildren(s.ID, true, why)
-	o.note(Record{Kind: "command", ID: CommandStop, Session: s.ID, Route: key})
+	busy := t.ID != ""
+	if busy { // the next turn is not to take up what was stopped
+		o.write(Entry{Session: sid, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped by the person.)"})
+	}
+	n, goesOn := 0, false
+	for _, of := range session.Line(o, sid) {
+		n += o.stopChildren(of, true, why)
+		for _, pid := range o.lane(of).Processes {
+			p, _ := o.processes.get(pid)
+			goesOn = goesOn || p.Background && p.Kill == ""
+		}
+	}
+	o.note(Record{Kind: "command", ID: CommandStop, Session: sid, Route: key})
 	text := "There is nothing to stop."
 	switch {
 	case busy && n > 0:
@@ -87,12 +98,33 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 		text += "\nNot told any more: " + strings.Join(untold, "; ")
 	}
 	text = withDropped(text, dropped)
-	for _, pid := range o.lane(s.ID).Processes {
-		if p, _ := o.processes.get(pid); p.Background && p.Kill == "" {
-			return s.ID, text + "\nBackground processes go on; /tasks lists them."
-		}
+	if goesOn {
+		text += "\nBackground processes go on; /tasks lists them."
 	}
-	return s.ID, text
+	return sid, text
+}
+
+// dropTexts takes the texts that wait in a session: they are not run.
+func (o *Overlay) dropTexts(sid id.Session) []Text {
+	l := o.lane(sid)
+	dropped := l.Texts
+	l.Texts = nil
+	o.setLane(l)
+	return dropped
+}
+
+// halt stops what runs in a session for good: what its run still reports changes nothing. It returns the turn that was
+// stopped, if one ran, and what that had bound; the caller decides on that. Halt before anything that the turn waits for
+// ends, so that it is moved no more.
+func (o *Overlay) halt(sid id.Session, why string) (Turn, []delivery.Completion) {
+	s, _ := o.sessions.get(sid)
+	s.Generation++
+	o.sessions.put(sid, s)
+	t, busy := o.turns.get(o.lane(sid).Turn)
+	if !busy {
+		return Turn{}, nil
+	}
+	return t, o.interrupt(t, why)
 }
 
 func (o *Overlay) resumeConversation(key chat.Key, c Command) (id.Session, string) {
@@ -141,7 +173,8 @@ func withDropped(text string, dropped []Text) string {
 
 // switchTo is SwitchSession: the only way in which a place goes from one conversation to another. It ends the current
 // session with the reason, stops its turn, keeps or passes on what it had, interrupts its children where the reason says
-// so, and makes `to` current (none: the place is empty). It returns the people's texts that are not run.
+// so, and makes `to` current (none: the place is empty). It returns the people's texts that are not run; where no person
+// left, they go to `to`.
 func (o *Overlay) switchTo(r session.Route, to *session.Session, reason session.EndReason) []Text {
 	leaver, had := o.sessions.get(r.Current)
 	var conv *session.Conversation
@@ -156,6 +189,7 @@ func (o *Overlay) switchTo(r session.Route, to *session.Session, reason session.
 	if had {
 		l = &leaver
 	}
+	line := session.Line(o, r.Current)
 	next, left, came := session.Switch(r, l, conv, reason, o.now)
 	o.routes.put(next.Key, next)
 	if left != nil {
@@ -167,17 +201,29 @@ func (o *Overlay) switchTo(r session.Route, to *session.Session, reason session.
 	o.note(Record{Kind: "route", ID: string(next.Key), State: "switched", Session: next.Current, Route: next.Key, Cause: string(r.Current), Why: string(reason)})
 	var dropped []Text
 	if left != nil {
-		dropped = o.leave(*left, reason)
+		dropped = o.leave(*left, line, reason)
 	}
-	if came != nil {
-		o.revive(came.ID)
+	if came == nil {
+		return dropped
+	}
+	o.revive(came.ID)
+	if len(dropped) > 0 && !reason.UserBoundary() {
+		cl := o.lane(came.ID)
+		cl.Texts = dropped
+		o.setLane(cl)
+		o.wake(came.ID)
+		return nil
 	}
 	return dropped
 }
 
-// leave settles what an ended human-facing session still had: after a boundary it is kept with it.
-func (o *Overlay) leave(s session.Session, reason session.EndReason) []Text {
+// leave settles what an ended human-facing session still had: after a boundary it is kept with it, else it goes where it
+// belongs now. line names the sessions whose running work was its own.
+func (o *Overlay) leave(s session.Session, line []id.Session, reason session.EndReason) []Text {
 	why := "its person left the conversation"
+	if !reason.UserBoundary() {
+		why = "the conversation goes on in another session"
+	}
 	var had []delivery.Completion
 	if t, ok := o.turns.get(o.lane(s.ID).Turn); ok { // first of all, so that the end of what it waits for moves it no more
 		had = o.interrupt(t, why)
@@ -185,13 +231,13 @@ func (o *Overlay) leave(s session.Session, reason session.EndReason) []Text {
 			o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped: " + why + ".)"})
 		}
 	}
+	dropped := o.dropTexts(s.ID)
 	l := o.lane(s.ID)
-	dropped := l.Texts
 	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
 		c, _ := o.completions.get(cid)
 		had = append(had, c)
 	}
-	l.Texts, l.Inbox, l.Overflow = nil, nil, nil
+	l.Inbox, l.Overflow = nil, nil
 	o.setLane(l)
 	for _, c := range had {
 		if reason.UserBoundary() {
@@ -202,7 +248,9 @@ func (o *Overlay) leave(s session.Session, reason session.EndReason) []Text {
 		}
 	}
 	if reason.InterruptsChildren() {
-		o.stopChildren(s.ID, false, why)
+		for _, of := range line {
+			o.stopChildren(of, false, why)
+		}
 	}
 	return dropped
 }
@@ -225,7 +273,7 @@ func (o *Overlay) endSession(r EndSession) (Answer, error) {
 		s = s.End(session.UserExit, o.now)
 		s.Generation++
 		o.sessions.put(s.ID, s)
-		dropped = o.leave(s, session.UserExit)
+		dropped = o.leave(s, []id.Session{s.ID}, session.UserExit)
 	}
 	return Answer{Session: s.ID, Text: withDropped(fmt.Sprintf("Session %s has ended.", s.ID), dropped)}, nil
 }

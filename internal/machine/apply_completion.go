@@ -82,7 +82,11 @@ func (o *Overlay) enter(c delivery.Completion, turn id.Turn, no int) delivery.Co
 		return c
 	}
 	c.Entered = with(c.Entered, c.Owner)
-	o.write(Entry{Session: c.Owner, Turn: turn, Kind: EntryNotice, Content: notice(c, no, o.now), Completion: c.ID})
+	before := slices.ContainsFunc(c.Verdict.Path, func(h session.Hop) bool {
+		s, _ := o.sessions.get(h.Session)
+		return s.EndReason == session.Idle
+	})
+	o.write(Entry{Session: c.Owner, Turn: turn, Kind: EntryNotice, Content: notice(c, before, no, o.now), Completion: c.ID})
 	return c
 }
 

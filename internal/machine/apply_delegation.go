@@ -21,7 +21,7 @@ func (o *Overlay) startDelegate(a Action, s session.Session) (string, bool) {
 		return o.spawn(a, s, args)
 	case tool.DelegateList:
 		list := []tool.Delegated{}
-		for _, did := range o.lane(s.ID).Delegations {
+		for _, did := range o.delegated(s.ID) {
 			d, _ := o.delegations.get(did)
 			list = append(list, delegated(d))
 		}
@@ -39,7 +39,7 @@ func (o *Overlay) spawn(a Action, s session.Session, args tool.DelegateArgs) (st
 	policy := o.policy(s.Profile)
 	tasks := args.All()
 	running := 0
-	for _, did := range o.lane(s.ID).Delegations {
+	for _, did := range o.delegated(s.ID) {
 		d, _ := o.delegations.get(did)
 		for _, c := range d.Children {
 			if c.State == DelegationRunning {
@@ -126,9 +126,17 @@ func delegated(d Delegation) tool.Delegated {
 	return tool.Delegated{DelegationID: string(d.ID), Status: string(d.State), Subagents: refs}
 }
 
+// delegated lists the running delegations of a conversation, and of those in its place that it goes on from.
+func (o *Overlay) delegated(sid id.Session) (list []id.Delegation) {
+	for _, of := range session.Line(o, sid) {
+		list = append(list, o.lane(of).Delegations...)
+	}
+	return list
+}
+
 // stopByTool is delegate_task stop: what ended is the call's answer, and no notice follows.
 func (o *Overlay) stopByTool(s session.Session, args tool.DelegateArgs) (string, bool) {
-	for _, did := range o.lane(s.ID).Delegations {
+	for _, did := range o.delegated(s.ID) {
 		d, _ := o.delegations.get(did)
 		one := slices.IndexFunc(d.Children, func(c Child) bool { return string(c.Session) == args.SubagentID })
 		if string(did) != args.DelegationID && (args.DelegationID != "" || one < 0) {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	if r.Reply != "" {
 		return Answer{Outgoing: o.say(m.Address, r.Reply, replyTo(m), r.Event, "", "")}, nil
 	}
+	o.resetIdle(key, m)
 	s := o.conversation(key)
 	l := o.lane(s.ID)
 	t := Text{Content: m.Text, Person: m.Address.Person, MessageID: m.ID, Event: r.Event, Steer: r.Steer, At: o.now}
@@ -93,6 +95,33 @@ func (o *Overlay) conversation(key chat.Key) session.Session {
 	o.sessions.put(s.ID, s)
 	o.note(Record{Kind: "route", ID: string(key), State: "opened", Session: s.ID, Route: key})
 	return s
+}
+
+// resetIdle ends the place's conversation if it was silent for longer than session.idle_reset, and tells its person why.
+// The message in hand begins the next one. No person leaves: what the old one still runs or gets is the next one's.
+func (o *Overlay) resetIdle(key chat.Key, m chat.Message) {
+	r, _ := o.routes.get(key)
+	s, presence := o.Session(r.Current)
+	limit, silence := o.policy(key.Address().Profile).IdleReset, o.now.Sub(s.ActiveAt)
+	if presence != session.Present || limit <= 0 || silence <= limit || o.lane(s.ID).Turn != "" {
+		return
+	}
+	fresh := o.fresh(key)
+	fresh.Parent = s.ID
+	o.switchTo(r, &fresh, session.Idle)
+	o.say(m.Address, fmt.Sprintf("A new conversation begins: nothing was said here for %s, and session.idle_reset is %s. The old one is kept: /resume %s",
+		span(silence), span(limit), s.ID), replyTo(m), "", fresh.ID, "")
+}
+
+// span is a duration without the zeros at its end: 1h30m, 2h, 45s.
+func span(d time.Duration) string {
+	text := d.Truncate(time.Second).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 // fresh is a new chat session for the place; it is not stored yet.

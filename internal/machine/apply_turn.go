@@ -38,19 +38,26 @@ func (o *Overlay) openTurn(sid id.Session) {
 		}
 		return
 	}
+	o.begin(sid, Turn{})
+}
+
+// begin opens a turn, and all that waits goes into it. A turn that asks again comes with what it takes from the one before:
+// its texts stand in the transcript already.
+func (o *Overlay) begin(sid id.Session, t Turn) {
+	s, _ := o.sessions.get(sid)
+	l := o.lane(sid)
+	again := t.Texts > 0
 	notices, texts := l.Inbox, l.Texts
 	l.Turns++
-	t := Turn{
-		ID: id.Turn(o.newID(id.PrefixTurn)), Profile: s.Profile, Session: sid, Generation: s.Generation, No: l.Turns,
-		State: TurnRunning, CreatedAt: o.now, UpdatedAt: o.now,
-	}
+	t.ID, t.Profile, t.Session, t.Generation, t.No = id.Turn(o.newID(id.PrefixTurn)), s.Profile, sid, s.Generation, l.Turns
+	t.State, t.CreatedAt, t.UpdatedAt = TurnRunning, o.now, o.now
 	l.Turn, l.Inbox, l.Texts = t.ID, nil, nil
 	o.setLane(l)
 	for _, cid := range notices {
 		t = o.bind(t, cid)
 	}
 	t = o.take(t, texts)
-	if o.lane(sid).LastEntry == EntryAssistant { // no turn begins on the agent's own words
+	if last := o.lane(sid).LastEntry; last == EntryAssistant || last == EntryCut && !again { // no turn begins on the agent's own words
 		o.write(Entry{Session: sid, Turn: t.ID, Kind: EntryNotice, Content: reminder(o.boundTo(t))})
 	}
 	s.ActiveAt = o.now
@@ -70,7 +77,7 @@ func (o *Overlay) openTurn(sid id.Session) {
 // take writes people's texts into the transcript of the turn.
 func (o *Overlay) take(t Turn, texts []Text) Turn {
 	for _, x := range texts {
-		o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker})
+		o.asks(t, o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker}), x)
 		t.Texts++
 		if x.Event != "" {
 			t.Events = with(t.Events, x.Event)
@@ -320,7 +327,11 @@ func (o *Overlay) close(t Turn) {
 	o.setLane(l)
 	o.turns.del(t.ID)
 	o.archive(Turns, string(t.ID), t)
-	s, _ := o.sessions.get(t.Session)
+	s, there := o.sessions.get(t.Session)
+	if there { // silence counts from here
+		s.ActiveAt = o.now
+		o.sessions.put(s.ID, s)
+	}
 	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: t.Session, Route: s.Key, Why: t.Reason, Since: t.CreatedAt})
 	o.emit(Settled{t, s})
 }

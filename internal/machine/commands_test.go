@@ -30,7 +30,8 @@ func (w *world) do(text string) error {
 func commands() map[string]func(*world, line) error {
 	return map[string]func(*world, line) error{
 		// people
-		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command,
+		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command, "branch": (*world).command,
+		"retry": (*world).command, "undo": (*world).command,
 		"end": func(w *world, l line) error {
 			_, _ = w.apply(machine.EndSession{Session: w.session(l.word(0))})
 			return nil
@@ -286,6 +287,8 @@ func (w *world) setPolicy(l line) error {
 			w.policy.Receipts = machine.ReceiptMode(v)
 		case "expire":
 			w.policy.ExpireAfter, _ = time.ParseDuration(v)
+		case "idle":
+			w.policy.IdleReset, _ = time.ParseDuration(v)
 		case "per-person":
 			w.keying = chat.Keying{PerPersonInGroups: v == "on", PerPersonInThreads: v == "on"}
 		default:

@@ -25,6 +25,13 @@ func (d disk) write(changes []machine.Change) {
 			delete(d[c.Table], c.Key)
 			continue
 		}
+		if copied, ok := c.Value.(machine.Copy); ok {
+			for _, e := range d.transcript(copied.From)[:copied.Through] {
+				e.Session = copied.To
+				d[c.Table][machine.EntryKey(e.Session, e.Seq)] = e
+			}
+			continue
+		}
 		b, err := json.Marshal(c.Value)
 		if err != nil {
 			panic(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/homing-gateway/homing/internal/session"
 )
 
-// people say something, begin anew, stop, and go back to what they had left.
+// people say something, begin anew, branch, stop, take back, ask again, and go back to what they had left.
 func (h *history) people() [][]string {
 	var says, commands, resumes []string
 	for i, p := range []string{"dm", "dm2", "group", "topic7", "topic9"} {
@@ -17,7 +17,7 @@ func (h *history) people() [][]string {
 			continue // most happens in two places
 		}
 		says = append(says, "say "+p+" "+h.text(), "say "+p+" "+h.text()+" steer")
-		commands = append(commands, "new "+p, "stop "+p)
+		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p)
 		for _, s := range all[session.Session](h.w.disk, machine.Sessions) {
 			if at := s.Key.Address(); at.Chat == places()[p].Chat && at.Thread == "" {
 				resumes = append(resumes, fmt.Sprintf("resume %s %s", p, h.name(s.ID)))
@@ -133,7 +133,8 @@ func (h *history) trouble() [][]string {
 		{"back 90s", "back 3h"},
 		{
 			"policy surface=on", "policy surface=on", "policy surface=off", "policy inbox=1", "policy inbox=3", "policy iterations=3",
-			"policy iterations=90", "policy unknown=resend", "policy unknown=hold", "policy expire=30m",
+			"policy iterations=90", "policy unknown=resend", "policy unknown=hold", "policy expire=30m", "policy idle=1h", "policy idle=30s",
+			"policy idle=0",
 		},
 	}
 }

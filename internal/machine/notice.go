@@ -9,13 +9,17 @@ import (
 )
 
 // notice is how a completion reads in a transcript: the marker, the word that no person wrote it, the content, where it
-// comes from.
-func notice(c delivery.Completion, turnNo int, now time.Time) string {
+// comes from. before says that the work was started in a conversation of the place that fell idle.
+func notice(c delivery.Completion, before bool, turnNo int, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[homing:%s %s %s]\n", c.Kind, c.Subject, c.Status)
 	b.WriteString("This is a machine notice from Homing; no person wrote it.\n")
 	b.WriteString(strings.TrimSpace(c.Notice))
-	if c.Origin != "" {
+	switch {
+	case c.Origin == "":
+	case before:
+		fmt.Fprintf(&b, "\nOrigin: turn %d of an earlier conversation here (%s); it ended %s ago.", c.OriginNo, c.Origin, age(now.Sub(c.CreatedAt)))
+	default:
 		fmt.Fprintf(&b, "\nOrigin: turn %d of this conversation (%s); this is turn %d; it ended %s ago.",
 			c.OriginNo, c.Origin, turnNo, age(now.Sub(c.CreatedAt)))
 	}

@@ -11,6 +11,7 @@ type Policy struct {
 	Delivery    delivery.Policy
 	ExpireAfter time.Duration // 0: never
 	InboxLimit  int
+	IdleReset   time.Duration // a conversation that was silent longer ends with the next message; 0: never
 
 	SurfaceChildProcesses bool
 	MaxChildren           int

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/homing-gateway/homing/internal/agent"
@@ -28,6 +29,19 @@ type Lane struct {
 	// HandedOff and Unread are what a subagent's result tells of its processes.
 	HandedOff []id.Process `json:"handed_off,omitempty"`
 	Unread    int          `json:"unread,omitempty"`
+	// Asked are the latest exchanges of the transcript that began with a person's text, for /retry and /undo.
+	Asked []Asked `json:"asked,omitempty"`
+}
+
+// MaxAsked is how many exchanges /undo can go back.
+const MaxAsked = 10
+
+// Asked is an exchange: from a person's text on.
+type Asked struct {
+	From    uint64 `json:"from"`  // the entry of its first text
+	Texts   int    `json:"texts"` // of people, in its turn
+	ReplyTo string `json:"reply_to,omitempty"`
+	Words   string `json:"words"` // the first of them, shortened
 }
 
 // Text is a person's text that waits for a turn.
@@ -225,6 +239,7 @@ const (
 	EntryTool      EntryKind = "tool"
 	EntryNotice    EntryKind = "notice"
 	EntrySummary   EntryKind = "summary"
+	EntryCut       EntryKind = "cut" // sets earlier entries aside; the model never gets it
 )
 
 // Entry is one entry of a transcript. Entries are only ever appended.
@@ -239,7 +254,44 @@ type Entry struct {
 	CallID     string        `json:"call_id,omitempty"`
 	Tool       string        `json:"tool,omitempty"`
 	Completion id.Completion `json:"completion,omitempty"`
+	From       uint64        `json:"from,omitempty"`  // of a cut: the first entry that it may set aside
+	Texts      bool          `json:"texts,omitempty"` // of a cut: people's texts as well
 	At         time.Time     `json:"at"`
+}
+
+// cuts tells whether a cut sets an earlier entry aside: what the agent said and did from From on, and with Texts what
+// people said. Notices and summaries stay: what they tell has happened, whoever's words are taken back. A reminder of a
+// notice goes with the answer to it.
+func (e Entry) cuts(x Entry) bool {
+	switch x.Kind {
+	case EntryAssistant, EntryTool:
+		return x.Seq >= e.From
+	case EntryUser:
+		return x.Seq >= e.From && e.Texts
+	case EntryNotice:
+		return x.Seq >= e.From && x.Completion == ""
+	}
+	return false
+}
+
+// InForce returns what the model gets of a whole transcript: all entries but cuts and what they set aside.
+func InForce(entries []Entry) []Entry {
+	out := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		if e.Kind == EntryCut {
+			out = slices.DeleteFunc(out, e.cuts)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Copy is a change of the table of entries: the first entries of one transcript become those of another one, which has
+// none yet. They keep their numbers. The store carries it out in the transaction of its batch.
+type Copy struct {
+	From, To id.Session
+	Through  uint64 // the last entry
 }
 
 // Record is one line of the journal: a transition with its cause.

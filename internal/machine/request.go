@@ -32,7 +32,7 @@ type Receive struct {
 
 // Command is a person's word to the gateway that changes something.
 type Command struct {
-	Name   string // "new", "stop", "resume"
+	Name   string // one of the Command… constants
 	Target id.Session
 	Any    bool // may resume a conversation of another place
 	Text   string

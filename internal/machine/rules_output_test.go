@@ -15,6 +15,44 @@ type reading struct {
 	entries uint64
 	open    []string // calls that are not answered
 	last    machine.EntryKind
+	force   []machine.Entry // what the model gets
+}
+
+// spoke is the kind of the last entry that the model gets.
+func (t *reading) spoke() machine.EntryKind {
+	if len(t.force) == 0 {
+		return ""
+	}
+	return t.force[len(t.force)-1].Kind
+}
+
+// cut sets aside what a cut names: the agent's, or everything but what notices told.
+func (t *reading) cut(e machine.Entry) {
+	var kept []machine.Entry
+	for _, x := range t.force {
+		if x.Seq < e.From || x.Kind == machine.EntryNotice && x.Completion != "" || x.Kind == machine.EntryUser && !e.Texts {
+			kept = append(kept, x)
+		}
+	}
+	t.force = kept
+}
+
+// copied: a branch begins with what its parent's transcript holds, and notices that stand there stand in both.
+func (r *rules) copied(c machine.Copy) error {
+	from, to := r.transcripts[c.From], r.transcripts[c.To]
+	switch {
+	case from == nil || to != nil:
+		return fmt.Errorf("%s is copied to %s, which has begun", c.From, c.To)
+	case from.entries != c.Through || len(from.open) > 0:
+		return fmt.Errorf("%d of %d entries of %s are copied, %v are open", c.Through, from.entries, c.From, from.open)
+	}
+	r.transcripts[c.To] = &reading{entries: from.entries, last: from.last, force: slices.Clone(from.force)}
+	for _, e := range r.w.disk.transcript(c.From) {
+		if e.Completion != "" {
+			r.entered[string(e.Completion)+" in "+string(c.To)]++
+		}
+	}
+	return nil
 }
 
 // entries: transcripts are legal for strict providers.
@@ -23,6 +61,11 @@ func (r *rules) entries(s step) error {
 		return nil
 	}
 	for _, c := range s.changes {
+		if x, ok := c.Value.(machine.Copy); ok {
+			if err := r.copied(x); err != nil {
+				return err
+			}
+		}
 		e, ok := c.Value.(machine.Entry)
 		if !ok {
 			continue
@@ -44,10 +87,15 @@ func (r *rules) entries(s step) error {
 			t.open = slices.Delete(t.open, i, i+1)
 		case len(t.open) > 0:
 			return fmt.Errorf("%s: a %s entry while %v are open", e.Session, e.Kind, t.open)
-		case e.Kind == machine.EntryAssistant && (t.last == machine.EntryAssistant || t.last == ""):
-			return fmt.Errorf("%s: the agent speaks after %q", e.Session, t.last)
+		case e.Kind == machine.EntryAssistant && (t.spoke() == machine.EntryAssistant || t.spoke() == ""):
+			return fmt.Errorf("%s: the agent speaks after %q", e.Session, t.spoke())
 		}
 		t.last = e.Kind
+		if e.Kind == machine.EntryCut {
+			t.cut(e)
+		} else {
+			t.force = append(t.force, e)
+		}
 		for _, c := range e.Calls {
 			t.open = append(t.open, c.ID)
 		}
@@ -79,7 +127,7 @@ func (r *rules) entries(s step) error {
 		}
 		now, live := get[machine.Turn](s.after, machine.Turns, string(step.Turn.ID))
 		if t := r.transcripts[now.Session]; live && now.Step == step.Turn.Step && len(now.Actions) == 0 &&
-			(t.last == machine.EntryAssistant || len(t.open) > 0) {
+			(t.spoke() == machine.EntryAssistant || t.spoke() == "" || len(t.open) > 0) {
 			return fmt.Errorf("the model is asked after its own words in %s", step.Session.ID)
 		}
 	}

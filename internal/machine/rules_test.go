@@ -102,13 +102,21 @@ func (r *rules) routes(s step) error {
 func asked(r machine.Request) (moves, opens bool) {
 	switch r := r.(type) {
 	case machine.Receive:
-		return r.Command != nil && (r.Command.Name == "new" || r.Command.Name == "resume"), r.Message != nil
+		return r.Command != nil && slices.Contains([]string{"new", "resume", "branch"}, r.Command.Name), r.Message != nil
 	case machine.EndSession:
 		return true, false
 	case machine.Requeue:
 		return false, r.To != nil
 	}
 	return false, false
+}
+
+// idled tells whether a message came to a conversation that had been silent for longer than it may be.
+func (r *rules) idled(s step, sid id.Session) bool {
+	q, ok := s.request.(machine.Receive)
+	was, now, limit := s.before.session(sid), s.after.session(sid), r.w.policy.IdleReset
+	return ok && q.Message != nil && q.Command == nil && q.Reply == "" && limit > 0 && r.w.now.Sub(was.ActiveAt) > limit &&
+		s.before.lane(sid).Turn == "" && now.EndReason == session.Idle
 }
 
 func (r *rules) moves(s step) error {
@@ -122,7 +130,7 @@ func (r *rules) moves(s step) error {
 			}
 		case now.Version != was.Version+1:
 			return fmt.Errorf("%s went from version %d to %d", now.Key, was.Version, now.Version)
-		case moves, opens && (was.Current == "" || slices.Contains(r.w.unreadable, was.Current)):
+		case moves, r.idled(s, was.Current), opens && (was.Current == "" || slices.Contains(r.w.unreadable, was.Current)):
 		default:
 			return fmt.Errorf("%s went from %q to %q", now.Key, was.Current, now.Current)
 		}
@@ -137,7 +145,7 @@ func (r *rules) moves(s step) error {
 			return fmt.Errorf("%s ended or came back without a new epoch", now.ID)
 		case was.Ended() == now.Ended() && now.Epoch != was.Epoch:
 			return fmt.Errorf("the epoch of %s moved by itself", now.ID)
-		case was.Ended() != now.Ended() && now.HumanFacing() && !moves:
+		case was.Ended() != now.Ended() && now.HumanFacing() && !moves && !r.idled(s, now.ID):
 			return fmt.Errorf("%s: ended %t → %t", now.ID, was.Ended(), now.Ended())
 		case was.Ended() && !now.Ended() && !now.HumanFacing():
 			return fmt.Errorf("the child %s came back", now.ID)
@@ -201,11 +209,16 @@ func (r *rules) turns(s step) error {
 	return nil
 }
 
-// ownerOf walks the one ownership edge, without asking the resolver.
+// ownerOf walks the one ownership edge, without asking the resolver, and goes on to who is in the place now if no person
+// left it since.
 func ownerOf(d disk, pin id.Session) session.Session {
 	s := d.session(pin)
 	for range 50 {
 		if s.DelegateFrom == "" {
+			r := d.route(s.Key)
+			if (s.EndReason == session.Branched || s.EndReason == session.Idle) && r.BoundaryAt <= s.LeftAt {
+				return d.session(r.Current)
+			}
 			return s
 		}
 		s = d.session(s.DelegateFrom)

@@ -375,6 +375,20 @@ func (o *Overlay) write(e Entry) uint64 {
 	return e.Seq
 }
 
+// copyTranscript lets a fresh session begin with what stands in the transcript of another one.
+func (o *Overlay) copyTranscript(from, to id.Session) {
+	f, l := o.lane(from), o.lane(to)
+	l.Turns, l.Last, l.Entries, l.LastEntry, l.Asked = f.Turns, f.Last, f.Entries, f.LastEntry, f.Asked
+	o.setLane(l)
+	o.appended = append(o.appended, Change{Entries, EntryKey(to, 0), Copy{from, to, f.Entries}})
+	for _, cid := range o.completions.all() {
+		if c, _ := o.completions.get(cid); slices.Contains(c.Entered, from) {
+			c.Entered = with(c.Entered, to) // its notice stands there now, and is not written again
+			o.completions.put(cid, c)
+		}
+	}
+}
+
 // without returns the list without the element, as a new list.
 func without[T comparable](list []T, x T) []T {
 	out := make([]T, 0, len(list))

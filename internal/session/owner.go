@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/id"
 )
@@ -123,6 +125,27 @@ func ofPlace(v View, s Session, path []Hop) Verdict {
 		return Verdict{Outcome: Terminal, Reason: PlaceTaken, At: s.ID, End: s.EndReason, Path: path}
 	}
 	return Verdict{Outcome: Deliver, Owner: cur.ID, Path: append(path, Hop{cur.ID, cur.Epoch}), Key: r.Key, Version: r.Version}
+}
+
+// maxLine bounds how many conversations back Line looks.
+const maxLine = 64
+
+// Line lists the conversations whose running work is this one's: itself, and those before it in its place (branched, or
+// idle) whose completions come to it. It asks Resolve, so that work and results never part.
+func Line(v View, sid id.Session) []id.Session {
+	line := []id.Session{sid}
+	for at := sid; len(line) < maxLine; {
+		s, presence := v.Session(at)
+		if presence != Present || s.Parent == "" || slices.Contains(line, s.Parent) {
+			break
+		}
+		at = s.Parent
+		if p := Resolve(v, at); p.Outcome != Deliver || p.Owner != sid {
+			break
+		}
+		line = append(line, at)
+	}
+	return line
 }
 
 // Holds tells whether nothing that a delivering verdict names has moved since: then it need not be looked for again.

@@ -127,6 +127,27 @@ func TestResolveEveryEndAtEveryHop(t *testing.T) {
 	}
 }
 
+// The work of a conversation is its own and that of those before it in its place, as far as no person left in between.
+func TestLine(t *testing.T) {
+	follows := func(k, parent id.Session) session.Session { s := person(k); s.Parent = parent; return s }
+	line := func(v *view, at id.Session, want ...id.Session) {
+		t.Helper()
+		if got := session.Line(v, at); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	v := newView(ended(person("ses_P"), session.Idle, 4), ended(follows("ses_Q", "ses_P"), session.Branched, 5), follows("ses_R", "ses_Q")).route(dm, "ses_R", 5, 3)
+	line(v, "ses_R", "ses_R", "ses_Q", "ses_P")
+	line(v, "ses_Q", "ses_Q")
+	line(v, "ses_nobody", "ses_nobody")
+	line(v.route(dm, "ses_R", 7, 5), "ses_R", "ses_R", "ses_Q") // its person left P's successor, and came back
+	line(v.route(dm, "ses_R", 7, 6), "ses_R", "ses_R")
+	v.sessions["ses_P"] = person("ses_P") // reopened
+	line(v.route(dm, "ses_R", 7, 0), "ses_R", "ses_R", "ses_Q")
+	v.sessions["ses_Q"] = ended(follows("ses_Q", "ses_R"), session.Branched, 5) // a ring
+	line(v, "ses_R", "ses_R", "ses_Q")
+}
+
 // A proof stands while nothing that it names has moved: each session by its epoch, the place by its version.
 func TestHolds(t *testing.T) {
 	fresh := func() *view {

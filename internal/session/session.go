@@ -40,13 +40,16 @@ type Session struct {
 	// still reports changes nothing.
 	Generation uint64 `json:"generation"`
 	// LeftAt is the version that the place's route got when this session stopped being current.
-	LeftAt    uint64    `json:"left_at,omitempty"`
-	Title     string    `json:"title,omitempty"` // first words of the person, or a subagent's goal
-	Model     string    `json:"model,omitempty"` // overrides the profile's model
-	CreatedAt time.Time `json:"created_at"`
-	ActiveAt  time.Time `json:"active_at"`
-	EndedAt   time.Time `json:"ended_at,omitzero"`
-	EndReason EndReason `json:"end_reason,omitempty"`
+	LeftAt uint64 `json:"left_at,omitempty"`
+	// Parent is the conversation of the same place that this one goes on from: it was branched, or had fallen idle. It is
+	// no mark of ownership; see Line.
+	Parent    id.Session `json:"parent,omitempty"`
+	Title     string     `json:"title,omitempty"` // first words of the person, or a subagent's goal
+	Model     string     `json:"model,omitempty"` // overrides the profile's model
+	CreatedAt time.Time  `json:"created_at"`
+	ActiveAt  time.Time  `json:"active_at"`
+	EndedAt   time.Time  `json:"ended_at,omitzero"`
+	EndReason EndReason  `json:"end_reason,omitempty"`
 }
 
 // Ended tells whether the session has ended and was not reopened.

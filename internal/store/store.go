@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,6 +190,12 @@ func (db *DB) Commit(changes []machine.Change) error {
 				bucket.FillPercent = 0.9 // keys come in order
 				table = c.Table
 			}
+			if copied, ok := c.Value.(machine.Copy); ok {
+				if err := copyEntries(bucket, copied); err != nil {
+					return err
+				}
+				continue
+			}
 			if c.Value == nil {
 				if err := bucket.Delete([]byte(c.Key)); err != nil {
 					return err
@@ -205,6 +212,30 @@ func (db *DB) Commit(changes []machine.Change) error {
 		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
 	}
 	return err
+}
+
+// copyEntries writes the entries of one transcript as those of another one. One that can't be read is copied as it is: a
+// damaged entry is found by who reads it, and ends nobody's commit.
+func copyEntries(b *bbolt.Bucket, c machine.Copy) error {
+	for n := uint64(1); n <= c.Through; n++ {
+		v := bytes.Clone(b.Get([]byte(machine.EntryKey(c.From, n))))
+		if v == nil {
+			continue
+		}
+		var e machine.Entry
+		if json.Unmarshal(v, &e) == nil {
+			e.Session = c.To
+			again, err := json.Marshal(e)
+			if err != nil {
+				return fmt.Errorf("encode entry %d of %s: %w", n, c.To, err)
+			}
+			v = again
+		}
+		if err := b.Put([]byte(machine.EntryKey(c.To, n)), v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noSpace tells whether a commit failed because something could not be written for want of space, before its meta page

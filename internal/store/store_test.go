@@ -107,6 +107,51 @@ func TestEntriesAreReadInOrder(t *testing.T) {
 	}
 }
 
+// A copied transcript is the other one's in every word, under its own name; what can't be read stays so, in both.
+func TestEntriesAreCopied(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	var changes []machine.Change
+	for n := range uint64(5) {
+		e := machine.Entry{Session: "ses_A", Seq: n + 1, Content: fmt.Sprint(n + 1)}
+		changes = append(changes, machine.Change{Table: machine.Entries, Key: machine.EntryKey("ses_A", n+1), Value: e})
+	}
+	changes = append(changes, machine.Change{Table: machine.Entries, Key: machine.EntryKey("ses_B", 0), Value: machine.Copy{From: "ses_A", To: "ses_B", Through: 4}})
+	if err := db.Commit(changes); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.Entries("ses_B", 1)
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%d entries, want 4 (%v)", len(got), err)
+	}
+	for i, e := range got {
+		if e.Session != "ses_B" || e.Seq != uint64(i+1) || e.Content != fmt.Sprint(i+1) {
+			t.Errorf("entry %d is %+v", i+1, e)
+		}
+	}
+	_ = db.Close()
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err == nil {
+		err = b.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(machine.Entries)).Put([]byte(machine.EntryKey("ses_A", 2)), []byte("{not json"))
+		})
+		_ = b.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db = open(t, path)
+	if err := db.Commit([]machine.Change{{Table: machine.Entries, Key: machine.EntryKey("ses_C", 0), Value: machine.Copy{From: "ses_A", To: "ses_C", Through: 5}}}); err != nil {
+		t.Errorf("one unreadable entry ends the commit: %v", err)
+	}
+	if _, err := db.Entries("ses_C", 1); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("an unreadable entry: %v, want ErrDamaged", err)
+	}
+	if got, err := db.Entries("ses_C", 3); err != nil || len(got) != 3 {
+		t.Errorf("after it: %d entries, %v", len(got), err)
+	}
+}
+
 // A session that cannot be read is handed over as such; any other record that lives and cannot be read stops the start.
 func TestUnreadableRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "homing.db")

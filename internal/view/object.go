@@ -28,6 +28,7 @@ type Session struct {
 	Common
 	DelegateFrom string     `json:"delegate_from,omitempty"`
 	Delegation   string     `json:"delegation,omitempty"`
+	Parent       string     `json:"parent,omitempty"` // the conversation that it goes on from
 	Title        string     `json:"title,omitempty"`
 	Depth        int        `json:"depth,omitempty"`
 	Owner        string     `json:"owner,omitempty"` // the human-facing session at the end of the walk
@@ -51,6 +52,7 @@ type Entry struct {
 	Tool      string    `json:"tool,omitempty"`
 	Calls     []string  `json:"calls,omitempty"`
 	Speaker   string    `json:"speaker,omitempty"`
+	SetAside  bool      `json:"set_aside,omitempty"` // by a later cut: the model does not get it any more
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -142,7 +144,7 @@ func sessionObject(s session.Session, l machine.Lane) Session {
 			ID: string(s.ID), State: state, Profile: s.Profile, Kind: string(s.Kind), Route: string(s.Key), Session: string(s.ID),
 			CreatedAt: s.CreatedAt, UpdatedAt: s.ActiveAt,
 		},
-		DelegateFrom: string(s.DelegateFrom), Delegation: string(s.Delegation), Title: s.Title, Depth: s.Depth,
+		DelegateFrom: string(s.DelegateFrom), Delegation: string(s.Delegation), Parent: string(s.Parent), Title: s.Title, Depth: s.Depth,
 		Turn: string(l.Turn), Turns: l.Turns, Waiting: len(l.Texts) + len(l.Inbox) + len(l.Overflow), Kept: len(l.Kept),
 		EndedAt: at(s.EndedAt), EndReason: string(s.EndReason),
 	}

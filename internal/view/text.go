@@ -189,7 +189,15 @@ func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
 			}
 		}
 		fmt.Fprintf(&b, "\nWaiting here: %d text(s), %d result(s)", len(l.Texts), len(l.Inbox)+len(l.Overflow))
-		fmt.Fprintf(&b, "\nRunning: %d delegation(s), %d process(es)", len(l.Delegations), len(l.Processes))
+		delegations, processes := 0, 0
+		for _, of := range session.Line(committed{db}, s.ID) {
+			l, _, err := store.Get[machine.Lane](db, machine.Lanes, string(of))
+			if err != nil {
+				return "", err
+			}
+			delegations, processes = delegations+len(l.Delegations), processes+len(l.Processes)
+		}
+		fmt.Fprintf(&b, "\nRunning: %d delegation(s), %d process(es)", delegations, processes)
 	} else {
 		b.WriteString("No conversation here yet.")
 	}
