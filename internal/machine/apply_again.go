@@ -41,7 +41,7 @@ func (o *Overlay) retry(key chat.Key) (id.Session, string) {
 	r, _ := o.routes.get(key)
 	asked := o.lane(r.Current).Asked
 	if _, presence := o.Session(r.Current); presence != session.Present || len(asked) == 0 {
-		return r.Current, "There is nothing to ask again: nobody has asked anything here."
+		return r.Current, "There is nothing to ask again here."
 	}
 	sid, last := r.Current, asked[len(asked)-1]
 	_, had := o.halt(sid, "asked again by a person")

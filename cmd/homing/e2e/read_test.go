@@ -16,13 +16,17 @@ type (
 	session struct {
 		object
 		DelegateFrom string `json:"delegate_from"`
+		Parent       string
 		Delegation   string
 		Owner        string
 		Turn         string
 		RouteVersion int    `json:"route_version"`
 		EndReason    string `json:"end_reason"`
 		EndedAt      string `json:"ended_at"`
-		Entries      []struct{ Kind, Content, Tool string }
+		Entries      []struct {
+			Kind, Content, Tool string
+			SetAside            bool `json:"set_aside"`
+		}
 	}
 	queued struct {
 		object
