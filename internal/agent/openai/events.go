@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/homing-gateway/homing/internal/agent"
 )
@@ -55,8 +56,19 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer.
-func (e *events) Close() error { return e.body.Close() }
+// farewell is how long the end of the body may take after the end of the answer was announced.
+const farewell = 100 * time.Millisecond
+
+// Close implements io.Closer. After the announced end it reads the little that is left, so that the server sees a client
+// that stayed to the end, and the connection can serve the next request.
+func (e *events) Close() error {
+	if e.done && !e.plain {
+		late := time.AfterFunc(farewell, func() { _ = e.body.Close() })
+		defer late.Stop()
+		_, _ = io.Copy(io.Discard, io.LimitReader(e.in, 4<<10))
+	}
+	return e.body.Close()
+}
 
 // document reads a plain JSON answer.
 func (e *events) document() ([]byte, error) {
