@@ -52,6 +52,7 @@ const (
 	ReasonQuarantined = "quarantined"
 	ReasonAttempts    = "attempts"
 	ReasonRefused     = "refused"
+	ReasonRestored    = "restored"
 )
 
 // Completion is the durable fact that something which was started earlier ended. It belongs to the session that Resolve

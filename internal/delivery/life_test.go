@@ -21,7 +21,11 @@ func TestLives(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "length") {
 			was := m
 			now = now.Add(time.Second)
-			switch rapid.IntRange(0, 9).Draw(t, "what") {
+			switch rapid.IntRange(0, 10).Draw(t, "what") {
+			case 10:
+				if !m.Finished() {
+					m = delivery.Park(m, now)
+				}
 			case 0:
 				m = delivery.Recover(m, now)
 			case 1:

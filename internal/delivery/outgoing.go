@@ -48,6 +48,8 @@ type Outgoing struct {
 	Parts   []Part       `json:"parts,omitempty"`
 	// Idempotent is the platform's word that a repeat under the same key makes no second message.
 	Idempotent bool `json:"idempotent,omitempty"`
+	// Doubtful tells that it may have arrived in a form that is not known: every part will bear the mark.
+	Doubtful bool `json:"doubtful,omitempty"`
 	// Order is its turn in its chat: the sequence number of the step that queued it.
 	Order    uint64 `json:"order"`
 	Tries    int    `json:"tries,omitempty"` // parts begun, so that the report of an earlier try is not taken for this one's
@@ -204,6 +206,22 @@ func Recover(m Outgoing, now time.Time) Outgoing {
 	return m
 }
 
+// Park returns a message that was on its way when a copy of the store was made which is the store now. Nobody can tell
+// whether it was sent since, also by another daemon: it is held as unknown.
+func Park(m Outgoing, now time.Time) Outgoing {
+	for i := range m.Parts {
+		m = with(m, i, func(p *Part) {
+			if p.State == Queued || p.State == Sending {
+				p.State = Unknown
+			}
+		})
+	}
+	m.Doubtful = m.Doubtful || len(m.Parts) == 0
+	m.State, m.Reason, m.NextAt, m.UpdatedAt = Unknown, ReasonRestored, time.Time{}, now
+	m.Detail = "it was on its way when the copy was made that the store was restored from"
+	return m
+}
+
 // Expire returns a message that waited too long as a dead letter.
 func Expire(m Outgoing, now time.Time) Outgoing {
 	return bury(m, m.Current(), ReasonExpired, now)
@@ -215,6 +233,7 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 	if to != nil && !samePlace(*to, m.To) {
 		m.To, m.ReplyTo = *to, ""
 		m.Parts = nil // another place may have another dialect and other limits
+		m.Doubtful = false
 	}
 	parts := make([]Part, len(m.Parts))
 	for i, p := range m.Parts {

@@ -72,7 +72,7 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 	if len(m.Parts) == 0 {
 		m.Parts = slices.Clone(r.Parts)
 		for i := range m.Parts {
-			m.Parts[i].State = delivery.Queued
+			m.Parts[i].State, m.Parts[i].Marked = delivery.Queued, m.Doubtful && !m.Idempotent
 		}
 	}
 	m = delivery.Begin(m, o.now)

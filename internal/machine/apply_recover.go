@@ -11,12 +11,14 @@ import (
 
 // recover is the first request of a life. After a crash it counts the attempt of what was being run, before it is run
 // again; it gives every message that was in mid-send its label; it expires what has waited too long; and it asks for
-// everything that remains to be done.
+// everything that remains to be done. On a store that was restored from a copy it parks what was under way instead.
 func (o *Overlay) recover() (Answer, error) {
 	before := len(o.effects)
 	crashed := o.meta.Commit > 1 && !o.meta.Clean
 	o.meta.Clean = false
-	if crashed {
+	if o.meta.Restored {
+		o.park()
+	} else if crashed {
 		o.note(Record{Kind: "daemon", State: "recovering", Why: "the last one did not end in order"})
 		for _, t := range o.inHand() {
 			o.countCrash(t)

@@ -70,8 +70,9 @@ func commands() map[string]func(*world, line) error {
 			return nil
 		},
 		// the daemon
-		"crash":  func(w *world, _ line) error { w.crash(); return nil },
-		"reopen": func(w *world, _ line) error { w.reopen(); return nil },
+		"crash":   func(w *world, _ line) error { w.crash(); return nil },
+		"reopen":  func(w *world, _ line) error { w.reopen(); return nil },
+		"restore": func(w *world, _ line) error { w.restore(); return nil },
 		"unreadable": func(w *world, l line) error {
 			w.unreadable = append(w.unreadable, w.session(l.word(0)))
 			w.crash()

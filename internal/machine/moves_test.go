@@ -127,7 +127,7 @@ func (h *history) trouble() [][]string {
 	return [][]string{
 		{"tick 1s", "tick 10s", "tick 45s", "tick 2h"},
 		{"crash"},
-		{"crash", "reopen"},
+		{"crash", "reopen", "restore"},
 		{"full"},
 		{"again 1", "again 2", "again 3", "say dm " + h.text() + " event=e1", "new dm event=e2"},
 		{"back 90s", "back 3h"},

@@ -346,4 +346,7 @@ type Meta struct {
 	Commit uint64    `json:"commit"` // of the last batch
 	Clean  bool      `json:"clean"`  // the daemon ended in order
 	At     time.Time `json:"at"`
+	// Restored tells that the store is a copy, and that what went on after it was made is not known. The next start takes
+	// notice of it, once.
+	Restored bool `json:"restored,omitempty"`
 }

@@ -148,6 +148,9 @@ func (r *rules) sending(s step) error {
 			if m.State == delivery.Sending {
 				r.part(m.ID, m.Current()).open = true
 			}
+			if meta, _ := get[machine.Meta](s.before, machine.Metas, "meta"); meta.Restored && !m.Finished() {
+				r.doubtful[m.ID] = true
+			}
 		}
 	}
 	if d, ok := s.request.(machine.SendDone); ok && s.err == nil {
@@ -160,6 +163,7 @@ func (r *rules) sending(s step) error {
 		}
 	}
 	if q, ok := s.request.(machine.Requeue); ok && s.err == nil && q.To != nil { // anew, for another place
+		delete(r.doubtful, id.Outgoing(q.ID))
 		for k := range r.parts {
 			if strings.HasPrefix(k, q.ID+".") {
 				delete(r.parts, k)
@@ -203,7 +207,7 @@ func (r *rules) sending(s step) error {
 		switch {
 		case p.arrived:
 			return fmt.Errorf("part %d of %s is sent again", t.Part, t.Outgoing.ID)
-		case p.open && !t.Outgoing.Idempotent && !t.Outgoing.Parts[t.Part].Marked:
+		case (p.open || r.doubtful[t.Outgoing.ID]) && !t.Outgoing.Idempotent && !t.Outgoing.Parts[t.Part].Marked:
 			return fmt.Errorf("part %d of %s may have arrived and goes again without the mark", t.Part, t.Outgoing.ID)
 		}
 	}

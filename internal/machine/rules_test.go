@@ -20,13 +20,14 @@ type rules struct {
 	queues      map[string][]id.Outgoing
 	queued      map[id.Outgoing]bool
 	parts       map[string]*partSent
-	texts       map[string]int // what a person said: how often it entered a transcript
+	texts       map[string]int       // what a person said: how often it entered a transcript
+	doubtful    map[id.Outgoing]bool // was on its way in a copy that the store was restored from
 }
 
 func newRules(w *world) *rules {
 	return &rules{
 		w: w, transcripts: map[id.Session]*reading{}, entered: map[string]int{}, queues: map[string][]id.Outgoing{},
-		queued: map[id.Outgoing]bool{}, parts: map[string]*partSent{}, texts: map[string]int{},
+		queued: map[id.Outgoing]bool{}, parts: map[string]*partSent{}, texts: map[string]int{}, doubtful: map[id.Outgoing]bool{},
 	}
 }
 

@@ -145,6 +145,14 @@ func (w *world) carried(is func(machine.Effect) bool) {
 // crash drops everything but the disk.
 func (w *world) crash() { w.start() }
 
+// restore starts a daemon on a copy of the disk: what went on since is not known.
+func (w *world) restore() {
+	meta, _ := get[machine.Meta](w.disk, machine.Metas, "meta")
+	meta.Restored = true
+	w.disk.write([]machine.Change{{Table: machine.Metas, Key: "meta", Value: meta}})
+	w.start()
+}
+
 // reopen ends the daemon in order and starts it again.
 func (w *world) reopen() {
 	_, _ = w.apply(machine.Shutdown{})
