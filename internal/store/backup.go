@@ -1,0 +1,126 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+)
+
+// spare is what a copy leaves free on the disk of the store, so that the store itself can go on growing.
+const spare = 64 << 20
+
+// CopyTo writes the state of the last commit as a file of its own. It holds one read transaction for as long as w takes
+// what is written: the writer goes on meanwhile, but reuses no page and waits if it has to grow its map. So w must be a
+// file, never somebody who may stop reading.
+func (db *DB) CopyTo(w io.Writer) (n int64, err error) {
+	err = db.guard("copy the store", func() error {
+		return db.bolt.View(func(tx *bbolt.Tx) error {
+			n, err = tx.WriteTo(w)
+			return err
+		})
+	})
+	return n, err
+}
+
+// Spool makes a copy in a file beside the store that has no name and is gone once it is closed. Whoever wants it over a
+// connection reads from there, however slowly: the read transaction is as short as one copy on one disk.
+func (db *DB) Spool() (*os.File, error) {
+	dir := filepath.Dir(db.path)
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return nil, fmt.Errorf("look for room in %s: %w", dir, err)
+	}
+	if free, need := disk.Bavail*uint64(disk.Bsize), uint64(db.Size())+spare; free < need {
+		return nil, fmt.Errorf("a copy needs %d MiB for a while in %s, where %d MiB are free: %w", need>>20, dir, free>>20, syscall.ENOSPC)
+	}
+	f, err := os.CreateTemp(dir, ".backup-*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("make room for a copy: %w", err)
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		_, err = db.CopyTo(f)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Check tells whether a daemon could start on the file, and changes nothing: every page is there, this program knows the
+// layout, and every record that a start reads can be read. It returns what the store says of itself.
+func Check(path string) (machine.Meta, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return machine.Meta{}, err
+	case !st.Mode().IsRegular():
+		return machine.Meta{}, fmt.Errorf("%w: %s is no file", ErrDamaged, path)
+	case st.Size() == 0:
+		return machine.Meta{}, fmt.Errorf("%w: %s is empty", ErrDamaged, path)
+	}
+	if err := verify(path); err != nil {
+		return machine.Meta{}, err
+	}
+	db, err := OpenRead(path)
+	if err != nil {
+		return machine.Meta{}, err
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.known(); err != nil {
+		return machine.Meta{}, err
+	}
+	state := machine.NewState(func(string) machine.Policy { return machine.Policy{} }, id.NewSource(nil))
+	err = db.Load(state)
+	return state.Meta(), err
+}
+
+// known tells whether the file is a store of ours, of a layout that this program knows.
+func (db *DB) known() error {
+	return db.guard("look at "+db.path, func() error {
+		return db.bolt.View(func(tx *bbolt.Tx) error {
+			meta := tx.Bucket([]byte(machine.Metas))
+			if meta == nil || meta.Get([]byte("schema")) == nil {
+				return fmt.Errorf("%w: it is no store of this program", ErrDamaged)
+			}
+			n, err := strconv.Atoi(string(meta.Get([]byte("schema"))))
+			switch {
+			case err != nil:
+				return fmt.Errorf("%w: schema version %q", ErrDamaged, meta.Get([]byte("schema")))
+			case n > Schema:
+				return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, n, Schema)
+			}
+			return nil
+		})
+	})
+}
+
+// MarkRestored writes into a copy that it takes the place of a store that went on without it: the next start parks what was
+// under way then, because nobody can tell how it went on.
+func MarkRestored(path string) error {
+	meta, err := Check(path)
+	if err != nil {
+		return err
+	}
+	db, err := open(path, &bbolt.Options{Timeout: openTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	meta.Restored = true
+	err = db.Commit([]machine.Change{{Table: machine.Metas, Key: "meta", Value: meta}})
+	return errors.Join(err, db.Close())
+}
