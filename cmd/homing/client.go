@@ -103,31 +103,52 @@ func (c *client) get(path string, v any) error { return c.do(http.MethodGet, pat
 func (c *client) post(path string, body, v any) error { return c.do(http.MethodPost, path, body, v) }
 
 func (c *client) do(method, path string, body, v any) error {
+	answer, err := c.ask(method, path, body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Close() }()
+	return json.NewDecoder(answer).Decode(v)
+}
+
+// download writes an answer that is no JSON.
+func (c *client) download(path string, w io.Writer) error {
+	answer, err := c.ask(http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Close() }()
+	_, err = io.Copy(w, answer)
+	return err
+}
+
+// ask makes a request and returns the body of its success.
+func (c *client) ask(method, path string, body any) (io.ReadCloser, error) {
 	var rd io.Reader = http.NoBody
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rd = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://homing"+path, rd)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return exit(exitNoDaemon, fmt.Errorf("the daemon does not answer: %w", err))
+		return nil, exit(exitNoDaemon, fmt.Errorf("the daemon does not answer: %w", err))
+	}
+	if res.StatusCode == http.StatusOK {
+		return res.Body, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		var f api.Failure
-		if json.NewDecoder(res.Body).Decode(&f) != nil || f.Error == "" {
-			f.Error = res.Status
-		}
-		return errorText(f.Error)
+	var f api.Failure
+	if json.NewDecoder(res.Body).Decode(&f) != nil || f.Error == "" {
+		f.Error = res.Status
 	}
-	return json.NewDecoder(res.Body).Decode(v)
+	return nil, errorText(f.Error)
 }
 
 // maxSocketPath is below what a socket address holds on every system (104 bytes on macOS, 108 on Linux).

@@ -141,6 +141,9 @@ func sessionsCommand(g *global) *cobra.Command {
 		g.jsonFlag(leaf("show ID", "a session with its transcript", "homing sessions show ses_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return show(g, "/sessions/"+escapeID(args[0]), printSession)
 		})),
+		g.jsonFlag(leaf("export ID", "a session as one JSON document, with all that its transcript holds", "homing sessions export ses_01J9ZK > conversation.json", cobra.ExactArgs(1), func(args []string) error {
+			return show(g, "/sessions/"+escapeID(args[0])+"/export", func(s view.Export) { _ = printJSON(s) })
+		})),
 		g.jsonFlag(leaf("end ID", "end a conversation; its person may still resume it", "homing sessions end ses_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return do(g, "/sessions/"+escapeID(args[0])+"/end", nil)
 		})),

@@ -33,7 +33,7 @@ func newRoot() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		runCommand(g), demoCommand(g), initCommand(g), configCommand(g), statusCommand(g), chatCommand(g), sessionsCommand(g), queueCommand(g),
-		processesCommand(g), delegationsCommand(g), traceCommand(g), sendCommand(g), versionCommand(g),
+		processesCommand(g), delegationsCommand(g), traceCommand(g), sendCommand(g), backupCommand(g), restoreCommand(g), versionCommand(g),
 	)
 	return root
 }

@@ -17,6 +17,7 @@ import (
 func Admin(g *gateway.Gateway, status func() view.Status) http.Handler {
 	mux := Read(g.Store(), g.Processes())
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, status(), nil) })
+	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, _ *http.Request) { serveBackup(g.Store(), w) })
 	mux.HandleFunc("POST /chat", func(w http.ResponseWriter, r *http.Request) { serveChat(g, w, r) })
 	post := func(pattern string, f func(r *http.Request, full string) (machine.Request, error)) {
 		mux.HandleFunc("POST "+pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -42,6 +42,7 @@ func Read(db *store.DB, processes *process.Runner) *http.ServeMux {
 	}
 	get("/sessions", func(r *http.Request) (any, error) { return view.Sessions(db, r.FormValue("live") != "") })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return view.ShowSession(db, r.PathValue("id")) })
+	get("/sessions/{id}/export", func(r *http.Request) (any, error) { return view.ExportSession(db, r.PathValue("id")) })
 	get("/queue", func(r *http.Request) (any, error) { return view.Queue(db, r.FormValue("all") != "") })
 	get("/queue/{id}", func(r *http.Request) (any, error) { return view.ShowQueue(db, r.PathValue("id")) })
 	get("/processes", func(*http.Request) (any, error) { return view.Processes(db) })

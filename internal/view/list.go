@@ -119,6 +119,27 @@ func ShowSession(db *store.DB, typed string) (Session, error) {
 	return o, err
 }
 
+// ExportSession is one session with its whole transcript, as it can be kept elsewhere.
+func ExportSession(db *store.DB, typed string) (Export, error) {
+	shown, err := ShowSession(db, typed)
+	if err != nil {
+		return Export{}, err
+	}
+	entries, err := db.Entries(id.Session(shown.ID), 1)
+	out := Export{Session: shown, Entries: make([]ExportedEntry, 0, len(entries))}
+	for _, e := range entries {
+		x := ExportedEntry{
+			ID: fmt.Sprintf("%s.%d", shown.ID, e.Seq), Kind: string(e.Kind), Content: e.Content, Turn: string(e.Turn), Speaker: e.Speaker,
+			Tool: e.Tool, CallID: e.CallID, Completion: string(e.Completion), CreatedAt: e.At,
+		}
+		for _, c := range e.Calls {
+			x.Calls = append(x.Calls, ExportedCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		}
+		out.Entries = append(out.Entries, x)
+	}
+	return out, err
+}
+
 // Queue lists completions and outgoing messages: what is not finished, or with all everything, oldest first.
 func Queue(db *store.DB, all bool) ([]QueueEntry, error) {
 	out := []QueueEntry{}

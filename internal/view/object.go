@@ -56,6 +56,33 @@ type Entry struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Export is a session with all that its transcript holds. Its entries take the place of those of Session.
+type Export struct {
+	Session
+	Entries []ExportedEntry `json:"entries"`
+}
+
+// ExportedEntry is a transcript entry with nothing left out.
+type ExportedEntry struct {
+	ID         string         `json:"id"`
+	Kind       string         `json:"kind"`
+	Content    string         `json:"content"`
+	Turn       string         `json:"turn,omitempty"`
+	Speaker    string         `json:"speaker,omitempty"`
+	Calls      []ExportedCall `json:"calls,omitempty"`   // of the agent
+	CallID     string         `json:"call_id,omitempty"` // which call a result answers
+	Tool       string         `json:"tool,omitempty"`
+	Completion string         `json:"completion,omitempty"` // what a notice tells of
+	CreatedAt  time.Time      `json:"created_at"`
+}
+
+// ExportedCall is a tool call as the model made it; the arguments are its own text, usually JSON.
+type ExportedCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
 // QueueEntry is a completion or an outgoing message.
 type QueueEntry struct {
 	Common
