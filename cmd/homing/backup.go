@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -205,7 +208,14 @@ func writeFile(path string, fill func(*os.File) error, check func(temp string) e
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // after success the name is gone
+	discard := func() { _ = os.Remove(f.Name()) } // after success the name is gone
+	defer discard()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, func() { // first off: the end of ctx by stop is no signal
+		discard()
+		os.Exit(exitFailed)
+	})()
 	err = fill(f)
 	if err == nil {
 		err = f.Sync()

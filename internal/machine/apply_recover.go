@@ -16,14 +16,15 @@ func (o *Overlay) recover() (Answer, error) {
 	before := len(o.effects)
 	crashed := o.meta.Commit > 1 && !o.meta.Clean
 	o.meta.Clean = false
-	if o.meta.Restored {
+	switch {
+	case o.meta.Restored:
 		o.park()
-	} else if crashed {
+	case crashed:
 		o.note(Record{Kind: "daemon", State: "recovering", Why: "the last one did not end in order"})
 		for _, t := range o.inHand() {
 			o.countCrash(t)
 		}
-	} else {
+	default:
 		o.note(Record{Kind: "daemon", State: "started"})
 	}
 	for _, tid := range o.turns.all() {
