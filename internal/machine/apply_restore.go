@@ -54,6 +54,9 @@ func (o *Overlay) parkSession(s session.Session, why string) {
 		o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: "(Stopped: " + why + ".)"})
 	}
 	n := o.stopChildren(s.ID, true, why)
+	if s.Kind == session.API { // what came to it makes entries; its client opens the turns
+		o.wake(s.ID)
+	}
 	if s.Ended() || s.Kind != session.Chat || !busy && n == 0 && len(dropped) == 0 {
 		return
 	}
