@@ -32,7 +32,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().StringVar(&g.configFile, "config", "", "configuration file")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
-		runCommand(g), demoCommand(g), initCommand(g), configCommand(g), statusCommand(g), chatCommand(g), sessionsCommand(g), queueCommand(g),
+		runCommand(g), demoCommand(g), initCommand(g), configCommand(g), statusCommand(g), doctorCommand(g), chatCommand(g), sessionsCommand(g), queueCommand(g),
 		processesCommand(g), delegationsCommand(g), traceCommand(g), sendCommand(g), backupCommand(g), restoreCommand(g), versionCommand(g),
 	)
 	return root

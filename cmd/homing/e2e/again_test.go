@@ -72,7 +72,7 @@ func TestRetryAndUndo(t *testing.T) {
 	w.answers("my name is Ada", "hello Ada")
 	w.model.When(fake.All(fake.Says("a poem"), fake.Not(knows("first poem"))), fake.Say("the first poem"), fake.Say("the second poem"))
 	w.model.When(fake.All(fake.Says("what do you know?"), knows("Ada"), fake.Not(knows("poem"))), fake.Say("your name"))
-	w.model.When(fake.All(fake.Says("and now?"), fake.Not(knows("Ada"))), fake.Say("nothing"))
+	w.model.When(fake.All(fake.Says("and now?"), fake.Not(knows("Ada"))), fake.Say("I know nobody"))
 	w.start()
 	w.contains("/retry before all", p.command("/retry"), "nothing to ask again")
 	w.contains("/undo before all", p.command("/undo"), "nothing to undo")
@@ -87,7 +87,7 @@ func TestRetryAndUndo(t *testing.T) {
 	w.kill()
 	w.start()
 	w.contains("/undo", p.command("/undo"), "my name is Ada")
-	p.ask("and now?", "nothing")
+	p.ask("and now?", "I know nobody")
 	w.contains("sessions show", w.do("sessions", "show", p.current().ID), "the first poem", "(set aside)", "/undo:")
 	var aside, force []string
 	for _, e := range read[session](w, "sessions", "show", p.current().ID).Entries {
@@ -98,7 +98,7 @@ func TestRetryAndUndo(t *testing.T) {
 			force = append(force, e.Content)
 		}
 	}
-	if got := strings.Join(force, "|"); got != "and now?|nothing" {
+	if got := strings.Join(force, "|"); got != "and now?|I know nobody" {
 		t.Errorf("in force is %q", got)
 	}
 	if len(aside) != 7 { // three exchanges, one with two answers
