@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func examine(g *global) ([]Finding, error) {
 		_ = conn.Close()
 	}
 	var out []Finding
-	for _, p := range append(loaded.NotBuilt, loaded.RequireForRun()...) { //nolint:gocritic // a new list
+	for _, p := range slices.Concat(loaded.NotBuilt, loaded.RequireForRun()) {
 		out = append(out, Finding{"config", wrong, p.String(), "homing run refuses this: change it in the file"})
 	}
 	for _, p := range loaded.Warnings {
