@@ -11,7 +11,7 @@ import (
 	"github.com/homing-gateway/homing/config"
 )
 
-// place is where a configuration is loaded in these tests: a working directory /work, a home /home/ann, nothing else.
+// place is where a configuration is loaded in these tests: a working directory /here, a home /home/ann, nothing else.
 type place struct {
 	files map[string]string
 	env   map[string]string
@@ -21,7 +21,7 @@ type place struct {
 
 func (p place) options() config.Options {
 	o := config.Options{
-		File: p.named, Flags: p.flags, Dir: "/work", Home: "/home/ann",
+		File: p.named, Flags: p.flags, Dir: "/here", Home: "/home/ann",
 		LookupEnv: func(name string) (string, bool) { v, ok := p.env[name]; return v, ok },
 		ReadFile: func(path string) ([]byte, error) {
 			if s, ok := p.files[path]; ok {
@@ -38,7 +38,7 @@ func (p place) options() config.Options {
 
 // file is a place with a homing.yaml in the working directory, and variables in the form NAME=value.
 func file(text string, env ...string) place {
-	p := place{files: map[string]string{"/work/homing.yaml": text}, env: map[string]string{}}
+	p := place{files: map[string]string{"/here/homing.yaml": text}, env: map[string]string{}}
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
 		p.env[name] = value
@@ -50,7 +50,7 @@ func (p place) load(t *testing.T) *config.Loaded {
 	t.Helper()
 	l, err := config.Load(p.options())
 	if err != nil {
-		t.Fatalf("load: %v\n--- file\n%s", err, p.files["/work/homing.yaml"])
+		t.Fatalf("load: %v\n--- file\n%s", err, p.files["/here/homing.yaml"])
 	}
 	return l
 }
@@ -61,7 +61,7 @@ func (p place) refused(t *testing.T) []string {
 	l, err := config.Load(p.options())
 	e, ok := errors.AsType[*config.Error](err)
 	if !ok || l != nil || len(e.Problems) == 0 {
-		t.Fatalf("load gives %v and the error %v, want a *config.Error alone\n--- file\n%s", l, err, p.files["/work/homing.yaml"])
+		t.Fatalf("load gives %v and the error %v, want a *config.Error alone\n--- file\n%s", l, err, p.files["/here/homing.yaml"])
 	}
 	return strings.Split(err.Error(), "\n")
 }

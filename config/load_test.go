@@ -14,7 +14,7 @@ func model(name string) string { return "agent:\n  model: " + name + "\n" }
 // The places are looked at in one order, and the first file that is there is the only one.
 func TestSearch(t *testing.T) {
 	p := place{files: map[string]string{
-		"/named.yaml": model("flag"), "/env.yaml": model("env"), "/work/homing.yaml": model("here"),
+		"/named.yaml": model("flag"), "/env.yaml": model("env"), "/here/homing.yaml": model("here"),
 		"/home/ann/.config/homing/homing.yaml": model("home"), "/etc/homing/homing.yaml": model("machine"),
 	}, env: map[string]string{"HOMING_CONFIG": "/env.yaml"}, named: "/named.yaml"}
 	for _, step := range []struct {
@@ -23,7 +23,7 @@ func TestSearch(t *testing.T) {
 	}{
 		{"flag", "/named.yaml", "/named.yaml:2", func() { p.named = "" }},
 		{"env", "/env.yaml", "/env.yaml:2", func() { p.env["HOMING_CONFIG"] = " " }},
-		{"here", "/work/homing.yaml", "homing.yaml:2", func() { delete(p.files, "/work/homing.yaml") }},
+		{"here", "/here/homing.yaml", "homing.yaml:2", func() { delete(p.files, "/here/homing.yaml") }},
 		{"home", "/home/ann/.config/homing/homing.yaml", "/home/ann/.config/homing/homing.yaml:2", func() { p.env["XDG_CONFIG_HOME"] = "/xdg" }},
 		{"machine", "/etc/homing/homing.yaml", "/etc/homing/homing.yaml:2", func() { p.files["/xdg/homing/homing.yaml"] = model("xdg") }},
 		{"xdg", "/xdg/homing/homing.yaml", "/xdg/homing/homing.yaml:2", func() { p.files = nil }},
@@ -41,8 +41,8 @@ func TestSearch(t *testing.T) {
 func TestNamedFileMustBeThere(t *testing.T) {
 	wantLines(t, place{named: "missing.yaml"}.refused(t), "missing.yaml: there is no such file")
 	wantLines(t, place{env: map[string]string{"HOMING_CONFIG": "/missing.yaml"}}.refused(t), "/missing.yaml: there is no such file")
-	l := place{files: map[string]string{"/work/sub/a.yaml": model("x")}, named: "sub/a.yaml"}.load(t)
-	if l.File != "/work/sub/a.yaml" {
+	l := place{files: map[string]string{"/here/sub/a.yaml": model("x")}, named: "sub/a.yaml"}.load(t)
+	if l.File != "/here/sub/a.yaml" {
 		t.Errorf("a relative file is %q", l.File)
 	}
 	wantShown(t, l, "agent.model", "x", "sub/a.yaml:2")
@@ -91,9 +91,9 @@ func TestPrecedence(t *testing.T) {
 	check("env", "env HOMING_PLATFORMS_TELEGRAM_TOKEN", []string{"2", "3"}, "env HOMING_PLATFORMS_TELEGRAM_ALLOWED_USERS", "127.0.0.1:2")
 	p.env["HOMING_PLATFORMS_TELEGRAM_TOKEN"], p.env["HOMING_PLATFORMS_TELEGRAM_ALLOWED_USERS"], p.env["HOMING_HTTP_LISTEN"] = " ", "", "\t"
 	check("file", "homing.yaml:3", []string{"1"}, "homing.yaml:4", "127.0.0.1:1")
-	p.files["/work/homing.yaml"] = "platforms:\n  telegram:\n    token: \"\"\n    admins: []\n" // an empty credential is not given
+	p.files["/here/homing.yaml"] = "platforms:\n  telegram:\n    token: \"\"\n    admins: []\n" // an empty credential is not given
 	check("usual", "env TELEGRAM_BOT_TOKEN", []string{"4", "5"}, "env TELEGRAM_ALLOWED_USERS", "127.0.0.1:8765")
-	p.files["/work/homing.yaml"] = "platforms:\n  telegram:\n    allowed_users: []\n" // an empty list is: nobody
+	p.files["/here/homing.yaml"] = "platforms:\n  telegram:\n    allowed_users: []\n" // an empty list is: nobody
 	check("usual", "env TELEGRAM_BOT_TOKEN", []string{}, "homing.yaml:3", "127.0.0.1:8765")
 	p.env = map[string]string{"TELEGRAM_BOT_TOKEN": " "}
 	p.files = nil
@@ -204,8 +204,8 @@ func TestFolders(t *testing.T) {
 		t.Errorf("a relative XDG_DATA_HOME gives %s", c.DataDir)
 	}
 	c = file("data_dir: data\nagent:\n  workspace: ~/w\n  script: ~\ndelivery:\n  media_dirs: [~/a, b, /c, ~bob]\n").load(t).Config
-	if c.DataDir != "/work/data" || c.Agent.Workspace != "/home/ann/w" || c.Agent.Script != "" ||
-		!slices.Equal(c.Delivery.MediaDirs, []string{"/home/ann/a", "/work/b", "/c", "/work/~bob"}) {
+	if c.DataDir != "/here/data" || c.Agent.Workspace != "/home/ann/w" || c.Agent.Script != "" ||
+		!slices.Equal(c.Delivery.MediaDirs, []string{"/home/ann/a", "/here/b", "/c", "/here/~bob"}) {
 		t.Errorf("relative and ~: %s, %s, %q", c.DataDir, c.Agent.Workspace, c.Delivery.MediaDirs)
 	}
 	o := file("").options()
@@ -220,13 +220,13 @@ func TestFolders(t *testing.T) {
 }
 
 func TestInitPath(t *testing.T) {
-	o := config.Options{Dir: "/work", Home: "/home/ann"}
+	o := config.Options{Dir: "/here", Home: "/home/ann"}
 	for _, c := range []struct {
 		file string
 		env  []string
 		want string
 	}{
-		{"new.yaml", []string{"HOMING_CONFIG=/env.yaml"}, "/work/new.yaml"},
+		{"new.yaml", []string{"HOMING_CONFIG=/env.yaml"}, "/here/new.yaml"},
 		{"", []string{"HOMING_CONFIG=~/env.yaml"}, "/home/ann/env.yaml"},
 		{"", []string{"XDG_CONFIG_HOME=/xdg"}, "/xdg/homing/homing.yaml"},
 		{"", []string{"XDG_CONFIG_HOME=", "BROKEN"}, "/home/ann/.config/homing/homing.yaml"},

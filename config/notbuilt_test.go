@@ -62,7 +62,7 @@ func TestNotBuilt(t *testing.T) {
 			}
 			p := file("", envName(u.path)+"="+strings.Trim(value, "[]"))
 			if section, ok := strings.CutSuffix(u.path, ".enabled"); ok {
-				p.files["/work/homing.yaml"] = nested(section, "") + credentials(u.path)
+				p.files["/here/homing.yaml"] = nested(section, "") + credentials(u.path)
 			}
 			if l := p.load(t); len(l.NotBuilt) != 1 || l.NotBuilt[0].Place != "env "+envName(u.path) {
 				t.Errorf("%s=%s gives %+v", envName(u.path), value, l.NotBuilt)
