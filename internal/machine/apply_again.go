@@ -23,7 +23,7 @@ func (o *Overlay) branch(key chat.Key) (id.Session, string) {
 		return r.Current, "There is nothing to branch from: nothing has been said here yet."
 	}
 	fresh := o.fresh(key)
-	fresh.Parent, fresh.Model = old.ID, old.Model
+	fresh.Parent = old.ID
 	fresh.Title = strings.TrimSuffix(old.Title, branchMark) + branchMark
 	busy := o.lane(old.ID).Turn != ""
 	o.switchTo(r, &fresh, session.Branched)

@@ -71,7 +71,7 @@ func (o *Overlay) spawn(a Action, s session.Session, args tool.DelegateArgs) (st
 	for _, task := range tasks {
 		child := session.Session{
 			ID: id.Session(o.newID(id.PrefixSubagent)), Profile: s.Profile, Kind: session.Subagent, DelegateFrom: s.ID, Delegation: d.ID,
-			Depth: s.Depth + 1, Title: strings.TrimSpace(task.Goal), Model: s.Model, CreatedAt: o.now, ActiveAt: o.now,
+			Depth: s.Depth + 1, Title: strings.TrimSpace(task.Goal), CreatedAt: o.now, ActiveAt: o.now,
 		}
 		children = append(children, child)
 		d.Children = append(d.Children, Child{Session: child.ID, Goal: child.Title, State: DelegationRunning})

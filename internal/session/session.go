@@ -45,7 +45,6 @@ type Session struct {
 	// no mark of ownership; see Line.
 	Parent    id.Session `json:"parent,omitempty"`
 	Title     string     `json:"title,omitempty"` // first words of the person, or a subagent's goal
-	Model     string     `json:"model,omitempty"` // overrides the profile's model
 	CreatedAt time.Time  `json:"created_at"`
 	ActiveAt  time.Time  `json:"active_at"`
 	EndedAt   time.Time  `json:"ended_at,omitzero"`
