@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/homing-gateway/homing/internal/api"
+	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/store"
 	"github.com/homing-gateway/homing/internal/view"
 )
@@ -81,7 +82,7 @@ func table(head string, rows [][]string) {
 	_ = w.Flush()
 }
 
-func ago(t time.Time) string { return view.Age(time.Since(t)) + " ago" }
+func ago(t time.Time) string { return machine.Age(time.Since(t)) + " ago" }
 
 func short(s string) string {
 	s = strings.Join(strings.Fields(s), " ")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/store"
 	"github.com/homing-gateway/homing/internal/view"
 )
@@ -41,7 +42,7 @@ func status(g *global) error {
 	}
 	fmt.Printf("gateway %s, version %s", s.State, s.Version)
 	if s.State == "running" {
-		fmt.Printf(", for %s, process %d", view.Age(time.Since(s.CreatedAt)), s.PID)
+		fmt.Printf(", for %s, process %d", machine.Age(time.Since(s.CreatedAt)), s.PID)
 	}
 	fmt.Printf("\ndata in %s, store %d KiB\n", s.DataDir, s.Storage.Bytes>>10)
 	if s.HTTP != nil {
@@ -61,7 +62,7 @@ func status(g *global) error {
 	fmt.Printf("%d live session(s), %d turn(s), %d delegation(s), %d process(es)\n", n.Sessions, n.Turns, n.Delegations, n.Processes)
 	fmt.Printf("waiting: %d completion(s), %d message(s)", n.Completions, n.Outgoing)
 	if n.Oldest != nil {
-		fmt.Printf(", the oldest for %s", view.Age(time.Since(*n.Oldest)))
+		fmt.Printf(", the oldest for %s", machine.Age(time.Since(*n.Oldest)))
 	}
 	fmt.Printf("\ndead letters: %d completion(s), %d message(s) (homing queue ls); events set aside: %d\n", n.DeadCompletions, n.DeadOutgoing, n.SetAside)
 	return nil

@@ -144,9 +144,11 @@ func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
 	}
 
 	var failed error
+	writes := true
 	select {
 	case <-ctx.Done():
 	case failed = <-written:
+		writes = false
 	}
 	stopIntake()
 	accounts.Wait()
@@ -161,13 +163,8 @@ func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
 	}
 	stopWriting()
 	<-dispatched
-	select {
-	case err := <-written:
-		failed = errors.Join(failed, err)
-	default:
-		if failed == nil {
-			failed = <-written
-		}
+	if writes {
+		failed = errors.Join(failed, <-written)
 	}
 	return failed
 }

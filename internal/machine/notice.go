@@ -18,10 +18,10 @@ func notice(c delivery.Completion, before bool, turnNo int, now time.Time) strin
 	switch {
 	case c.Origin == "":
 	case before:
-		fmt.Fprintf(&b, "\nOrigin: turn %d of an earlier conversation here (%s); it ended %s ago.", c.OriginNo, c.Origin, age(now.Sub(c.CreatedAt)))
+		fmt.Fprintf(&b, "\nOrigin: turn %d of an earlier conversation here (%s); it ended %s ago.", c.OriginNo, c.Origin, Age(now.Sub(c.CreatedAt)))
 	default:
 		fmt.Fprintf(&b, "\nOrigin: turn %d of this conversation (%s); this is turn %d; it ended %s ago.",
-			c.OriginNo, c.Origin, turnNo, age(now.Sub(c.CreatedAt)))
+			c.OriginNo, c.Origin, turnNo, Age(now.Sub(c.CreatedAt)))
 	}
 	if c.Child != nil {
 		fmt.Fprintf(&b, "\nStarted by subagent %s of %s: %s", c.Child.Subagent, c.Child.Delegation, c.Child.Goal)
@@ -39,8 +39,8 @@ func reminder(bound []delivery.Completion) string {
 		"The notice about this stands above and was not dealt with: deal with it now."
 }
 
-// age is a duration as people read it.
-func age(d time.Duration) string {
+// Age is a duration as people read it.
+func Age(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return "less than a second"

@@ -54,7 +54,7 @@ func SessionsText(db *store.DB, key chat.Key, admin bool) (string, error) {
 		if s.Key != key {
 			mark = " — of `" + string(s.Key) + "`"
 		}
-		fmt.Fprintf(&b, "\n%d. %s — %s, %s ago%s", i+1, title, s.ID, Age(time.Since(s.ActiveAt)), mark)
+		fmt.Fprintf(&b, "\n%d. %s — %s, %s ago%s", i+1, title, s.ID, machine.Age(time.Since(s.ActiveAt)), mark)
 	}
 	return b.String(), nil
 }
@@ -103,7 +103,7 @@ func UndeliveredText(db *store.DB, key chat.Key) (string, error) {
 		}
 		fmt.Fprintf(&b, "\nKept with %s (%s); /resume %s brings it back:", s.ID, s.Title, s.ID)
 		for _, c := range results {
-			fmt.Fprintf(&b, "\n- %s %s %s, %s ago (%s)", c.Kind, c.Subject, c.Status, Age(time.Since(c.CreatedAt)), c.ID)
+			fmt.Fprintf(&b, "\n- %s %s %s, %s ago (%s)", c.Kind, c.Subject, c.Status, machine.Age(time.Since(c.CreatedAt)), c.ID)
 		}
 	}
 	messages, err := stuck(db, key)
@@ -151,7 +151,7 @@ func TasksText(db *store.DB, key chat.Key) (string, error) {
 		if !of(db, d.Session, key) {
 			continue
 		}
-		fmt.Fprintf(&b, "\n- delegation %s, %s old", d.ID, Age(time.Since(d.CreatedAt)))
+		fmt.Fprintf(&b, "\n- delegation %s, %s old", d.ID, machine.Age(time.Since(d.CreatedAt)))
 		for _, c := range d.Children {
 			fmt.Fprintf(&b, "\n  - %s %s: %s", c.Session, c.State, c.Goal)
 		}
@@ -162,7 +162,7 @@ func TasksText(db *store.DB, key chat.Key) (string, error) {
 	}
 	for _, p := range ps {
 		if of(db, p.Owner, key) {
-			fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, Age(time.Since(p.CreatedAt)), p.Command)
+			fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, machine.Age(time.Since(p.CreatedAt)), p.Command)
 		}
 	}
 	if b.Len() == 0 {
@@ -183,7 +183,7 @@ func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
 		}
 		fmt.Fprintf(&b, "Conversation %s, turn %d", s.ID, l.Turns)
 		if t, ok, _ := store.Get[machine.Turn](db, machine.Turns, string(l.Turn)); ok && l.Turn != "" {
-			fmt.Fprintf(&b, " (%s for %s)", t.State, Age(time.Since(t.CreatedAt)))
+			fmt.Fprintf(&b, " (%s for %s)", t.State, machine.Age(time.Since(t.CreatedAt)))
 			if t.Detail != "" {
 				fmt.Fprintf(&b, ": %s", t.Detail)
 			}
@@ -262,17 +262,4 @@ func orNone(s string) string {
 		return "(none)"
 	}
 	return s
-}
-
-// Age is a duration as people read it.
-func Age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
