@@ -18,7 +18,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// The exit codes of the contract.
+// The exit codes, which scripts rely on.
 const (
 	exitDone     = 0
 	exitFailed   = 1

@@ -133,7 +133,7 @@ func AsSendError(err error) *SendError {
 	return &SendError{Fault: Unknown, Err: err}
 }
 
-// Cause names why an account is not up, in the words of the contract.
+// Cause names why an account is not up, in the words of `homing status`.
 type Cause string
 
 // The causes.

@@ -19,7 +19,7 @@ type AccountOptions struct {
 	Access  Access
 }
 
-// AccountState is how an account stands, in the words of the contract.
+// AccountState is how an account stands, in the words of `homing status`.
 type AccountState string
 
 // The states of an account.

@@ -39,7 +39,7 @@ func chatCommands() []chatCommand {
 	}
 }
 
-// notBuiltCommands are words of the contract that this version does not carry out.
+// notBuiltCommands are reserved words that this version does not carry out.
 func notBuiltCommands() []string {
 	return []string{"compact", "queue", "steer", "approve", "deny", "model", "sethome", "selftest", "platform"}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/homing-gateway/homing/internal/session"
 )
 
-// rules are what always holds (design, section 3), checked after every step of every story and history. They remember
+// rules are what always holds ("What the tests hold" in docs/states.md), checked after every step of every story and history. They remember
 // what a single step does not show.
 type rules struct {
 	w           *world

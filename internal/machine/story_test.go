@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestStories plays the stories in testdata: a command, and what comes of it. The rules of the design are checked after
+// TestStories plays the stories in testdata: a command, and what comes of it. The rules of docs/states.md are checked after
 // every step. `go test -rewrite` writes the outcomes anew: read the difference.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {

@@ -83,7 +83,7 @@ func randomChain(t *rapid.T) (*view, id.Session) {
 	return v, name(rapid.IntRange(0, n).Draw(t, "pin"))
 }
 
-// model decides as the table of the design reads, the slow way.
+// model decides as the table at Resolve reads, the slow way.
 func model(v *view, pin id.Session) session.Verdict {
 	var chain []session.Session // everything that a walk without limits would see, up to the first repetition
 	for at := pin; ; {

@@ -6,7 +6,7 @@ import (
 	"github.com/homing-gateway/homing/internal/session"
 )
 
-// TestEndReasons is the table of the design, section 4: every reason fills every column.
+// TestEndReasons is the table of end reasons in docs/states.md: every reason fills every column.
 func TestEndReasons(t *testing.T) {
 	type row struct {
 		boundary    bool

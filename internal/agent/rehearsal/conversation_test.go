@@ -83,7 +83,7 @@ func arguments(t *testing.T, c agent.Call) map[string]any {
 	return args
 }
 
-// report is a notice in the contract's form.
+// report is a notice as the agent sees it.
 func report(kind, id, status, content string, origin ...string) string {
 	return fmt.Sprintf("[homing:%s %s %s]\nThis is a machine notice; no person wrote it.\n%s\n%s", kind, id, status, content,
 		strings.Join(append([]string{"Origin: ordered in turn 1 of its conversation (trn_01T); this is turn 3; it ended 3 s ago."}, origin...), "\n"))
