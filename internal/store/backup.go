@@ -116,7 +116,7 @@ func MarkRestored(path string) error {
 	if err != nil {
 		return err
 	}
-	db, err := open(path, &bbolt.Options{Timeout: openTimeout, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	db, err := Open(path)
 	if err != nil {
 		return err
 	}

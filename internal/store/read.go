@@ -2,8 +2,8 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"iter"
 
 	"go.etcd.io/bbolt"
 
@@ -65,59 +65,146 @@ func decode(t machine.Table, v []byte) (any, error) {
 
 func as[T any](v []byte) (any, error) {
 	var x T
-	err := json.Unmarshal(v, &x)
+	err := decodeValue(v, &x)
 	return x, err
+}
+
+// view is the store as a reader sees it: what is pending in the log, then the tables.
+type view struct {
+	tx *bbolt.Tx
+	p  *pending
+}
+
+// view lets f read. Nothing that f gets outlives it.
+func (db *DB) view(doing string, f func(view) error) error {
+	return db.guard(doing, func() error {
+		db.mu.RLock()
+		p := db.pending
+		tx, err := db.bolt.Begin(false) // not before p: what a fold took out of p stands in the tables
+		db.mu.RUnlock()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // it only reads
+		return f(view{tx, p})
+	})
+}
+
+// get returns the value of a record, or nil.
+func (v view) get(t machine.Table, key string) []byte {
+	if value, there := v.p.get(t, key); there {
+		return value
+	}
+	if b := v.tx.Bucket([]byte(t)); b != nil {
+		return b.Get([]byte(key))
+	}
+	return nil
+}
+
+// ascend yields the records of a table whose keys begin with the prefix and are not before `from`, in the order of keys.
+func (v view) ascend(t machine.Table, prefix, from string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		fresh := v.p.scan(t, prefix)
+		for len(fresh) > 0 && fresh[0].key < from {
+			fresh = fresh[1:]
+		}
+		var k, old []byte
+		next := func() ([]byte, []byte) { return nil, nil }
+		if b := v.tx.Bucket([]byte(t)); b != nil {
+			c := b.Cursor()
+			next = c.Next
+			k, old = c.Seek([]byte(max(prefix, from)))
+		}
+		for {
+			if !bytes.HasPrefix(k, []byte(prefix)) {
+				k = nil
+			}
+			switch {
+			case k == nil && len(fresh) == 0:
+				return
+			case k == nil || len(fresh) > 0 && fresh[0].key <= string(k):
+				f := fresh[0]
+				fresh = fresh[1:]
+				if f.key == string(k) {
+					k, old = next()
+				}
+				if f.value != nil && !yield(f.key, f.value) {
+					return
+				}
+			default:
+				if !yield(string(k), old) {
+					return
+				}
+				k, old = next()
+			}
+		}
+	}
+}
+
+// descend yields the records of a table, the last key first.
+func (v view) descend(t machine.Table) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		fresh := v.p.scan(t, "")
+		var k, old []byte
+		prev := func() ([]byte, []byte) { return nil, nil }
+		if b := v.tx.Bucket([]byte(t)); b != nil {
+			c := b.Cursor()
+			prev = c.Prev
+			k, old = c.Last()
+		}
+		for k != nil || len(fresh) > 0 {
+			if n := len(fresh); n > 0 && (k == nil || fresh[n-1].key >= string(k)) {
+				f := fresh[n-1]
+				fresh = fresh[:n-1]
+				if f.key == string(k) {
+					k, old = prev()
+				}
+				if f.value != nil && !yield(f.key, f.value) {
+					return
+				}
+				continue
+			}
+			if !yield(string(k), old) {
+				return
+			}
+			k, old = prev()
+		}
+	}
 }
 
 // Load hands every record that lives to a state. A session that cannot be read is handed over as such: what belongs to it
 // is not given to anybody else. Any other record that cannot be read is an error that wraps ErrDamaged.
 func (db *DB) Load(s *machine.State) error {
-	return db.guard("load the store", func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			for _, t := range live() {
-				b := tx.Bucket([]byte(t))
-				if b == nil {
+	return db.view("load the store", func(v view) error {
+		for _, t := range live() {
+			for k, value := range v.ascend(t, "", "") {
+				if t == machine.Metas && k != "meta" {
 					continue
 				}
-				err := b.ForEach(func(k, v []byte) error {
-					if t == machine.Metas && string(k) != "meta" {
-						return nil
-					}
-					x, err := decode(t, v)
-					if err != nil && t == machine.Sessions {
-						x, err = nil, nil
-					}
-					if err != nil {
-						return fmt.Errorf("%w: record %s %q: %w", ErrDamaged, t, k, err)
-					}
-					s.Load(machine.Change{Table: t, Key: string(k), Value: x})
-					return nil
-				})
-				if err != nil {
-					return err
+				x, err := decode(t, value)
+				if err != nil && t == machine.Sessions {
+					x, err = nil, nil
 				}
+				if err != nil {
+					return fmt.Errorf("%w: record %s %q: %w", ErrDamaged, t, k, err)
+				}
+				s.Load(machine.Change{Table: t, Key: k, Value: x})
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 
 // Get reads one record. It looks among what lives first, then among what is over.
 func Get[T any](db *DB, t machine.Table, key string) (x T, found bool, err error) {
-	err = db.guard("read "+string(t), func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			for _, name := range []machine.Table{t, t.Done()} {
-				b := tx.Bucket([]byte(name))
-				if b == nil {
-					continue
-				}
-				if v := b.Get([]byte(key)); v != nil {
-					found = true
-					return json.Unmarshal(v, &x)
-				}
+	err = db.view("read "+string(t), func(v view) error {
+		for _, name := range []machine.Table{t, t.Done()} {
+			if value := v.get(name, key); value != nil {
+				found = true
+				return decodeValue(value, &x)
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return x, found, err
 }
@@ -125,75 +212,56 @@ func Get[T any](db *DB, t machine.Table, key string) (x T, found bool, err error
 // Each reads the records of one table (t, or t.Done()) whose keys begin with the prefix, in the order of their keys.
 // Records are decoded before keep sees them; keep says which to return. Unreadable ones are left out.
 func Each[T any](db *DB, t machine.Table, prefix string, keep func(T) bool) (out []T, err error) {
-	err = db.guard("read "+string(t), func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			b := tx.Bucket([]byte(t))
-			if b == nil {
-				return nil
+	err = db.view("read "+string(t), func(v view) error {
+		for _, value := range v.ascend(t, prefix, "") {
+			var x T
+			if decodeValue(value, &x) == nil && (keep == nil || keep(x)) {
+				out = append(out, x)
 			}
-			c := b.Cursor()
-			for k, v := c.Seek([]byte(prefix)); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, v = c.Next() {
-				var x T
-				if json.Unmarshal(v, &x) == nil && (keep == nil || keep(x)) {
-					out = append(out, x)
-				}
-			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return out, err
 }
 
 // Keys lists the keys of a table and of its ".done" that begin with the prefix, at most limit of each.
 func (db *DB) Keys(t machine.Table, prefix string, limit int) (out []string, err error) {
-	err = db.guard("read "+string(t), func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			for _, name := range []machine.Table{t, t.Done()} {
-				b := tx.Bucket([]byte(name))
-				if b == nil {
-					continue
+	err = db.view("read "+string(t), func(v view) error {
+		for _, name := range []machine.Table{t, t.Done()} {
+			n := 0
+			for k := range v.ascend(name, prefix, "") {
+				if n == limit {
+					break
 				}
-				c := b.Cursor()
-				n := 0
-				for k, _ := c.Seek([]byte(prefix)); k != nil && bytes.HasPrefix(k, []byte(prefix)) && n < limit; k, _ = c.Next() {
-					out = append(out, string(k))
-					n++
-				}
+				out = append(out, k)
+				n++
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return out, err
 }
 
 // Entries reads a transcript from entry number `from` on (1 is the first).
 func (db *DB) Entries(s id.Session, from uint64) (out []machine.Entry, err error) {
-	err = db.guard("read a transcript", func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			b := tx.Bucket([]byte(machine.Entries))
-			if b == nil {
-				return nil
+	err = db.view("read a transcript", func(v view) error {
+		for k, value := range v.ascend(machine.Entries, string(s)+"\x00", machine.EntryKey(s, from)) {
+			var e machine.Entry
+			if err := decodeValue(value, &e); err != nil {
+				return fmt.Errorf("%w: entry %x: %w", ErrDamaged, k, err)
 			}
-			prefix := []byte(string(s) + "\x00")
-			c := b.Cursor()
-			for k, v := c.Seek([]byte(machine.EntryKey(s, from))); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-				var e machine.Entry
-				if err := json.Unmarshal(v, &e); err != nil {
-					return fmt.Errorf("%w: entry %x: %w", ErrDamaged, k, err)
-				}
-				out = append(out, e)
-			}
-			return nil
-		})
+			out = append(out, e)
+		}
+		return nil
 	})
 	return out, err
 }
 
 // Count counts the records of one table.
 func (db *DB) Count(t machine.Table) (n int) {
-	_ = db.bolt.View(func(tx *bbolt.Tx) error {
-		if b := tx.Bucket([]byte(t)); b != nil {
-			n = b.Stats().KeyN
+	_ = db.view("count "+string(t), func(v view) error {
+		for range v.ascend(t, "", "") {
+			n++
 		}
 		return nil
 	})
@@ -203,22 +271,18 @@ func (db *DB) Count(t machine.Table) (n int) {
 // Latest reads the newest records of one table that keep accepts, newest first, at most n of them. It looks at no more
 // than `most` records, however few it finds.
 func Latest[T any](db *DB, t machine.Table, n, most int, keep func(T) bool) (out []T, err error) {
-	err = db.guard("read "+string(t), func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			b := tx.Bucket([]byte(t))
-			if b == nil {
-				return nil
+	err = db.view("read "+string(t), func(v view) error {
+		for _, value := range v.descend(t) {
+			if len(out) == n || most == 0 {
+				break
 			}
-			c := b.Cursor()
-			for k, v := c.Last(); k != nil && len(out) < n && most > 0; k, v = c.Prev() {
-				most--
-				var x T
-				if json.Unmarshal(v, &x) == nil && keep(x) {
-					out = append(out, x)
-				}
+			most--
+			var x T
+			if decodeValue(value, &x) == nil && keep(x) {
+				out = append(out, x)
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return out, err
 }

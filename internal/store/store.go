@@ -1,13 +1,12 @@
 package store
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // Schema is the version of the layout that this program writes.
-const Schema = 1
+const Schema = 2
 
 // The errors on which a caller decides.
 var (
@@ -36,6 +35,10 @@ var (
 type DB struct {
 	bolt *bbolt.DB
 	path string
+	next uint64 // number of the log's next piece
+
+	mu      sync.RWMutex
+	pending *pending // what the log holds; the writer puts an empty one here after a fold
 }
 
 // openTimeout is how long a file that another process holds is waited for.
@@ -58,7 +61,11 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.prepare(); err != nil {
+	err = db.prepare()
+	if err == nil {
+		err = db.readLog()
+	}
+	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
@@ -70,7 +77,15 @@ func OpenRead(path string) (*DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", ErrNoStore, path)
 	}
-	return open(path, &bbolt.Options{Timeout: openTimeout, ReadOnly: true})
+	db, err := open(path, &bbolt.Options{Timeout: openTimeout, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.readLog(); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
 // open opens the file. bbolt panics on some damaged files: that is an error like the others here.
@@ -83,7 +98,7 @@ func open(path string, o *bbolt.Options) (db *DB, err error) {
 	b, err := bbolt.Open(path, 0o600, o)
 	switch {
 	case err == nil:
-		return &DB{bolt: b, path: path}, nil
+		return &DB{bolt: b, path: path, pending: &pending{}}, nil
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s", ErrInUse, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
@@ -135,6 +150,7 @@ func (db *DB) prepare() error {
 // migrations lead from schema n to n+1, in the order of n.
 var migrations = [Schema]func(*bbolt.Tx) error{
 	func(*bbolt.Tx) error { return nil }, // 0 is an empty file
+	func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte(logBucket)); return err },
 }
 
 // guard turns bbolt's panics on a damaged file into an error.
@@ -168,74 +184,91 @@ func (db *DB) Size() int64 {
 // Commit writes a batch in one transaction and returns once it is durable. An error that wraps machine.ErrNoSpace left
 // the store as it was; after any other error the process is to end.
 func (db *DB) Commit(changes []machine.Change) error {
-	values := make([][]byte, len(changes)) // encoded before the transaction begins
-	for i, c := range changes {
-		if c.Value == nil {
+	s, err := db.segment(changes) // encoded before the transaction begins
+	if err != nil {
+		return err
+	}
+	next, full := db.next, db.pending.size+len(s.bytes) > foldAt
+	err = db.bolt.Update(func(tx *bbolt.Tx) (err error) {
+		if full {
+			if err := db.pending.fold(tx); err != nil {
+				return err
+			}
+		}
+		next, err = appendLog(tx, next, s)
+		return err
+	})
+	if noSpace(err) {
+		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
+	}
+	if err != nil {
+		return err
+	}
+	db.next = next
+	if full {
+		db.mu.Lock()
+		db.pending = &pending{}
+		db.mu.Unlock()
+	}
+	db.pending.merge(s)
+	return nil
+}
+
+// segment encodes a batch.
+func (db *DB) segment(changes []machine.Change) (segment, error) {
+	s := newSegment(len(changes))
+	for _, c := range changes {
+		if copied, ok := c.Value.(machine.Copy); ok {
+			if err := db.copyEntries(&s, copied); err != nil {
+				return s, err
+			}
 			continue
 		}
-		b, err := json.Marshal(c.Value)
-		if err != nil {
-			return fmt.Errorf("encode %s %q: %w", c.Table, c.Key, err)
+		if c.Value == nil {
+			s.add(c.Table, c.Key, nil)
+			continue
 		}
-		values[i] = b
+		if err := s.put(c.Table, c.Key, c.Value); err != nil {
+			return s, err
+		}
 	}
-	err := db.bolt.Update(func(tx *bbolt.Tx) error {
-		var bucket *bbolt.Bucket
-		var table machine.Table
-		for i, c := range changes {
-			if bucket == nil || c.Table != table {
-				if bucket = tx.Bucket([]byte(c.Table)); bucket == nil {
-					return fmt.Errorf("there is no table %s", c.Table)
-				}
-				bucket.FillPercent = 0.9 // keys come in order
-				table = c.Table
+	s.seal()
+	return s, nil
+}
+
+// copyEntries writes the entries of one transcript as those of another one. One that can't be read is copied as it is: a
+// damaged entry is found by who reads it, and ends nobody's commit. What the batch itself adds to the transcript is
+// copied as well.
+func (db *DB) copyEntries(s *segment, c machine.Copy) error {
+	own := map[string][]byte{}
+	for _, x := range s.changes {
+		if x.table == machine.Entries {
+			own[x.key] = x.value
+		}
+	}
+	return db.view("copy a transcript", func(v view) error {
+		for n := uint64(1); n <= c.Through; n++ {
+			key := machine.EntryKey(c.From, n)
+			value, ok := own[key]
+			if !ok {
+				value = v.get(machine.Entries, key)
 			}
-			if copied, ok := c.Value.(machine.Copy); ok {
-				if err := copyEntries(bucket, copied); err != nil {
-					return err
-				}
+			if value == nil {
 				continue
 			}
-			if c.Value == nil {
-				if err := bucket.Delete([]byte(c.Key)); err != nil {
-					return err
-				}
+			var e machine.Entry
+			key = machine.EntryKey(c.To, n)
+			if decodeValue(value, &e) != nil {
+				s.add(machine.Entries, key, value)
 				continue
 			}
-			if err := bucket.Put([]byte(c.Key), values[i]); err != nil {
+			e.Session = c.To
+			if err := s.put(machine.Entries, key, e); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if noSpace(err) {
-		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
-	}
-	return err
-}
-
-// copyEntries writes the entries of one transcript as those of another one. One that can't be read is copied as it is: a
-// damaged entry is found by who reads it, and ends nobody's commit.
-func copyEntries(b *bbolt.Bucket, c machine.Copy) error {
-	for n := uint64(1); n <= c.Through; n++ {
-		v := bytes.Clone(b.Get([]byte(machine.EntryKey(c.From, n))))
-		if v == nil {
-			continue
-		}
-		var e machine.Entry
-		if json.Unmarshal(v, &e) == nil {
-			e.Session = c.To
-			again, err := json.Marshal(e)
-			if err != nil {
-				return fmt.Errorf("encode entry %d of %s: %w", n, c.To, err)
-			}
-			v = again
-		}
-		if err := b.Put([]byte(machine.EntryKey(c.To, n)), v); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // noSpace tells whether a commit failed because something could not be written for want of space, before its meta page

@@ -133,7 +133,20 @@ func TestEntriesAreCopied(t *testing.T) {
 	b, err := bbolt.Open(path, 0o600, nil)
 	if err == nil {
 		err = b.Update(func(tx *bbolt.Tx) error {
-			return tx.Bucket([]byte(machine.Entries)).Put([]byte(machine.EntryKey("ses_A", 2)), []byte("{not json"))
+			for n := range uint64(5) { // as an older version wrote it, to its table
+				value := fmt.Sprintf(`{"session":"ses_A","seq":%d,"content":"%d"}`, n+1, n+1)
+				if n+1 == 2 {
+					value = "{not json"
+				}
+				if err := tx.Bucket([]byte(machine.Entries)).Put([]byte(machine.EntryKey("ses_A", n+1)), []byte(value)); err != nil {
+					return err
+				}
+			}
+			if err := tx.DeleteBucket([]byte("log")); err != nil {
+				return err
+			}
+			_, err := tx.CreateBucket([]byte("log"))
+			return err
 		})
 		_ = b.Close()
 	}
