@@ -74,6 +74,22 @@ func replaceRecord(dir, name string, v any, durable bool) error {
 	return nil
 }
 
+// syncRecord lets dir/name, as it is, outlive a power cut. One that has been removed meanwhile needs nothing.
+func syncRecord(dir, name string) error {
+	f, err := os.Open(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f.Sync(), f.Close())
+	if err == nil {
+		err = syncDir(dir)
+	}
+	return err
+}
+
 // readRecord reads dir/name into v. The error is fs.ErrNotExist or errDamaged where it is one of these.
 func readRecord(dir, name string, v any) error {
 	data, err := os.ReadFile(filepath.Join(dir, name))

@@ -214,6 +214,9 @@ func (s *supervisor) whyNot(err error) error {
 
 // conclude writes the final record and lets everybody know. The supervisor does not go before it is written: as long as
 // it holds the lock, a full disk delays the news instead of turning it into "lost".
+//
+// The news goes out once the record outlives every process; that it outlives a power cut as well is seen to afterwards.
+// Nobody is told of the end before the gateway has made it durable in its own store, and waits for one disk instead of two.
 func (s *supervisor) conclude(e Exit) error {
 	e.ID = s.id
 	e.EndedAt = time.Now()
@@ -225,7 +228,7 @@ func (s *supervisor) conclude(e Exit) error {
 		e.Output = s.pump.totals()
 	}
 	for {
-		err := writeRecord(s.dir, exitFile, e)
+		err := replaceRecord(s.dir, exitFile, e, false)
 		if err == nil {
 			break
 		}
@@ -235,6 +238,9 @@ func (s *supervisor) conclude(e Exit) error {
 		time.Sleep(time.Second)
 	}
 	s.hangUp(startedGateFD, leaderGateFD, exitGateFD)
+	if err := syncRecord(s.dir, exitFile); err != nil {
+		s.complain(err) // the record is there, and what can be done was
+	}
 	return nil
 }
 
