@@ -58,11 +58,11 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	}
 	l.Texts = with(l.Texts, t)
 	o.setLane(l)
-	s.ActiveAt = o.now
 	if s.Title == "" {
 		s.Title = firstWords(m.Text)
+		o.sessions.put(s.ID, s)
 	}
-	o.sessions.put(s.ID, s)
+	o.active(s)
 	o.note(Record{Kind: "message", ID: r.Event, State: "taken", Session: s.ID, Route: key})
 	if l.Turn == "" {
 		o.openTurn(s.ID)
@@ -111,6 +111,16 @@ func (o *Overlay) resetIdle(key chat.Key, m chat.Message) {
 	o.switchTo(r, &fresh, session.Idle)
 	o.say(m.Address, fmt.Sprintf("A new conversation begins: nothing was said here for %s, and session.idle_reset is %s. The old one is kept: /resume %s",
 		span(silence), span(limit), s.ID), replyTo(m), "", fresh.ID, "")
+}
+
+// active takes note that something goes on in a session. That is kept to the second: silence is not counted finer, and a
+// session in which much goes on is not written at every step for it.
+func (o *Overlay) active(s session.Session) session.Session {
+	if o.now.Sub(s.ActiveAt) >= time.Second {
+		s.ActiveAt = o.now
+		o.sessions.put(s.ID, s)
+	}
+	return s
 }
 
 // span is a duration without the zeros at its end: 1h30m, 2h, 45s.

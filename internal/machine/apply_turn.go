@@ -329,8 +329,7 @@ func (o *Overlay) close(t Turn) {
 	o.archive(Turns, string(t.ID), t)
 	s, there := o.sessions.get(t.Session)
 	if there { // silence counts from here
-		s.ActiveAt = o.now
-		o.sessions.put(s.ID, s)
+		s = o.active(s)
 	}
 	o.note(Record{Kind: "turn", ID: string(t.ID), State: string(t.State), Session: t.Session, Route: s.Key, Why: t.Reason, Since: t.CreatedAt})
 	o.emit(Settled{t, s})

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -38,32 +37,36 @@ const (
 // Done names the table of what is over.
 func (t Table) Done() Table { return t + ".done" }
 
-// Change is one record to write, or with a nil value to delete.
+// Change is one record to write, or with a nil value to delete. The value is a record or a pointer to one; whoever gets it
+// changes nothing in it.
 type Change struct {
 	Table Table
 	Key   string
 	Value any
 }
 
+// table is one kind of record in memory. What a pointer here points to is never changed: a change puts another one.
+type table[K ~string, V any] map[K]*V
+
 // State is everything that the rules read, held in memory by the writer. Only Fold changes it.
 type State struct {
 	Policy func(profile string) Policy
 	ids    *id.Source
 
-	sessions    map[id.Session]session.Session
+	sessions    table[id.Session, session.Session]
 	corrupt     map[id.Session]bool
-	routes      map[chat.Key]session.Route
-	lanes       map[id.Session]Lane
-	turns       map[id.Turn]Turn
-	actions     map[id.Action]Action
-	processes   map[id.Process]Process
-	delegations map[id.Delegation]Delegation
-	completions map[id.Completion]delivery.Completion
-	outgoing    map[id.Outgoing]delivery.Outgoing
-	marks       map[string]Mark
-	positions   map[string]Position
-	aliases     map[string]Alias
-	chats       map[string][]id.Outgoing // unfinished messages of a chat, in order; follows from outgoing
+	routes      table[chat.Key, session.Route]
+	lanes       table[id.Session, Lane]
+	turns       table[id.Turn, Turn]
+	actions     table[id.Action, Action]
+	processes   table[id.Process, Process]
+	delegations table[id.Delegation, Delegation]
+	completions table[id.Completion, delivery.Completion]
+	outgoing    table[id.Outgoing, delivery.Outgoing]
+	marks       table[string, Mark]
+	positions   table[string, Position]
+	aliases     table[string, Alias]
+	chats       table[string, []id.Outgoing] // unfinished messages of a chat, in order; follows from outgoing
 	meta        Meta
 }
 
@@ -71,11 +74,11 @@ type State struct {
 func NewState(policy func(profile string) Policy, ids *id.Source) *State {
 	return &State{
 		Policy: policy, ids: ids,
-		sessions: map[id.Session]session.Session{}, corrupt: map[id.Session]bool{}, routes: map[chat.Key]session.Route{},
-		lanes: map[id.Session]Lane{}, turns: map[id.Turn]Turn{}, actions: map[id.Action]Action{},
-		processes: map[id.Process]Process{}, delegations: map[id.Delegation]Delegation{},
-		completions: map[id.Completion]delivery.Completion{}, outgoing: map[id.Outgoing]delivery.Outgoing{},
-		marks: map[string]Mark{}, positions: map[string]Position{}, aliases: map[string]Alias{}, chats: map[string][]id.Outgoing{},
+		sessions: table[id.Session, session.Session]{}, corrupt: map[id.Session]bool{}, routes: table[chat.Key, session.Route]{},
+		lanes: table[id.Session, Lane]{}, turns: table[id.Turn, Turn]{}, actions: table[id.Action, Action]{},
+		processes: table[id.Process, Process]{}, delegations: table[id.Delegation, Delegation]{},
+		completions: table[id.Completion, delivery.Completion]{}, outgoing: table[id.Outgoing, delivery.Outgoing]{},
+		marks: table[string, Mark]{}, positions: table[string, Position]{}, aliases: table[string, Alias]{}, chats: table[string, []id.Outgoing]{},
 	}
 }
 
@@ -83,34 +86,38 @@ func NewState(policy func(profile string) Policy, ids *id.Source) *State {
 func (s *State) Load(c Change) {
 	switch v := c.Value.(type) {
 	case session.Session:
-		s.sessions[v.ID] = v
+		s.sessions[v.ID] = &v
 	case session.Route:
-		s.routes[v.Key] = v
+		s.routes[v.Key] = &v
 	case Lane:
-		s.lanes[v.Session] = v
+		s.lanes[v.Session] = &v
 	case Turn:
-		s.turns[v.ID] = v
+		s.turns[v.ID] = &v
 	case Action:
-		s.actions[v.ID] = v
+		s.actions[v.ID] = &v
 	case Process:
-		s.processes[v.ID] = v
+		s.processes[v.ID] = &v
 	case Delegation:
-		s.delegations[v.ID] = v
+		s.delegations[v.ID] = &v
 	case delivery.Completion:
-		s.completions[v.ID] = v
+		s.completions[v.ID] = &v
 	case delivery.Outgoing:
-		s.outgoing[v.ID] = v
+		s.outgoing[v.ID] = &v
 		if !v.Finished() {
 			k := chatOf(v.To)
-			s.chats[k] = append(s.chats[k], v.ID)
-			slices.SortFunc(s.chats[k], func(a, b id.Outgoing) int { return cmp.Compare(s.outgoing[a].Order, s.outgoing[b].Order) })
+			if s.chats[k] == nil {
+				s.chats[k] = new([]id.Outgoing)
+			}
+			list := append(*s.chats[k], v.ID)
+			slices.SortFunc(list, func(a, b id.Outgoing) int { return cmp.Compare(s.outgoing[a].Order, s.outgoing[b].Order) })
+			*s.chats[k] = list
 		}
 	case Mark:
-		s.marks[c.Key] = v
+		s.marks[c.Key] = &v
 	case Position:
-		s.positions[v.Account] = v
+		s.positions[v.Account] = &v
 	case Alias:
-		s.aliases[c.Key] = v
+		s.aliases[c.Key] = &v
 	case Meta:
 		s.meta = v
 	case nil:
@@ -124,41 +131,54 @@ func (s *State) Load(c Change) {
 func (s *State) Meta() Meta { return s.meta }
 
 // Position returns how far the account's events are stored.
-func (s *State) Position(a chat.Account) string { return s.positions[a.String()].Cursor }
+func (s *State) Position(a chat.Account) string {
+	if p, ok := s.positions[a.String()]; ok {
+		return p.Cursor
+	}
+	return ""
+}
 
 // chatOf names the queue in which order holds: one chat of one account.
 func chatOf(a chat.Address) string { return a.Account.String() + ":" + a.Chat }
 
-// layer is one table of an overlay: it reads through to the base and keeps what was set. A nil pointer deletes.
+// layer is one table of an overlay: it reads through to the base and keeps what was set, in the order in which it first
+// was. A nil pointer deletes.
 type layer[K ~string, V any] struct {
-	base map[K]V
-	set  map[K]*V
+	base  table[K, V]
+	set   map[K]*V
+	order []K
 }
 
 func (l *layer[K, V]) get(k K) (V, bool) {
-	if v, ok := l.set[k]; ok {
-		if v == nil {
-			var zero V
-			return zero, false
-		}
-		return *v, true
+	v, ok := l.set[k]
+	if !ok {
+		v = l.base[k]
 	}
-	v, ok := l.base[k]
-	return v, ok
+	if v == nil {
+		var zero V
+		return zero, false
+	}
+	return *v, true
 }
 
 func (l *layer[K, V]) put(k K, v V) {
-	if l.set == nil {
-		l.set = map[K]*V{}
+	if p := l.set[k]; p != nil {
+		*p = v // nobody else has it before the batch is closed
+		return
 	}
-	l.set[k] = &v
+	l.keep(k, &v)
 }
 
-func (l *layer[K, V]) del(k K) {
+func (l *layer[K, V]) del(k K) { l.keep(k, nil) }
+
+func (l *layer[K, V]) keep(k K, v *V) {
 	if l.set == nil {
 		l.set = map[K]*V{}
 	}
-	l.set[k] = nil
+	if _, ok := l.set[k]; !ok {
+		l.order = append(l.order, k)
+	}
+	l.set[k] = v
 }
 
 // all yields the keys of base and overlay in order.
@@ -183,15 +203,15 @@ func (l *layer[K, V]) fold() {
 		if v == nil {
 			delete(l.base, k)
 		} else {
-			l.base[k] = *v
+			l.base[k] = v
 		}
 	}
 }
 
 func (l *layer[K, V]) changes(t Table, out []Change) []Change {
-	for _, k := range slices.Sorted(maps.Keys(l.set)) {
+	for _, k := range l.order {
 		if v := l.set[k]; v != nil {
-			out = append(out, Change{t, string(k), *v})
+			out = append(out, Change{t, string(k), v})
 		} else if _, there := l.base[k]; there {
 			out = append(out, Change{t, string(k), nil})
 		}
@@ -267,8 +287,8 @@ func (o *Overlay) Changes() []Change {
 	out = o.positions.changes(Positions, out)
 	out = o.aliases.changes(Aliases, out)
 	out = append(out, o.appended...)
-	for _, r := range o.journal {
-		out = append(out, Change{Journal, SeqKey(r.Seq), r})
+	for i := range o.journal {
+		out = append(out, Change{Journal, SeqKey(o.journal[i].Seq), &o.journal[i]})
 	}
 	if len(out) == 0 && o.meta.Clean == o.st.meta.Clean {
 		o.meta.Commit = o.st.meta.Commit // the batch only read: its effects stand on what was durable before

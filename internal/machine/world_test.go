@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,7 @@ func (w *world) apply(r machine.Request) (machine.Answer, error) {
 	o := w.state.Overlay()
 	s := step{request: r}
 	s.answer, s.err = o.Apply(w.now, r)
-	s.changes = o.Changes()
+	s.changes = plain(o.Changes())
 	s.effects = o.Effects()
 	if w.check != nil {
 		s.before = w.disk.clone()
@@ -196,4 +197,14 @@ func (w *world) takeTold() string {
 	out := w.told.String()
 	w.told.Reset()
 	return out
+}
+
+// plain gives changes that hold records, not pointers to them.
+func plain(changes []machine.Change) []machine.Change {
+	for i, c := range changes {
+		if v := reflect.ValueOf(c.Value); v.Kind() == reflect.Pointer {
+			changes[i].Value = v.Elem().Interface()
+		}
+	}
+	return changes
 }
