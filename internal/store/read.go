@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"iter"
 
@@ -141,16 +142,23 @@ func (v view) ascend(t machine.Table, prefix, from string) iter.Seq2[string, []b
 	}
 }
 
-// descend yields the records of a table, the last key first.
-func (v view) descend(t machine.Table) iter.Seq2[string, []byte] {
+// descend yields the records of a table, from the last key that is not after `to`.
+func (v view) descend(t machine.Table, to string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		fresh := v.p.scan(t, "")
+		for n := len(fresh); n > 0 && fresh[n-1].key > to; n-- {
+			fresh = fresh[:n-1]
+		}
 		var k, old []byte
 		prev := func() ([]byte, []byte) { return nil, nil }
 		if b := v.tx.Bucket([]byte(t)); b != nil {
 			c := b.Cursor()
 			prev = c.Prev
-			k, old = c.Last()
+			if k, old = c.Seek([]byte(to)); k == nil {
+				k, old = c.Last()
+			} else if string(k) > to {
+				k, old = c.Prev()
+			}
 		}
 		for k != nil || len(fresh) > 0 {
 			if n := len(fresh); n > 0 && (k == nil || fresh[n-1].key >= string(k)) {
@@ -257,6 +265,47 @@ func (db *DB) Entries(s id.Session, from uint64) (out []machine.Entry, err error
 	return out, err
 }
 
+// Journal reads the lines of the journal from number `from` on, at most so many.
+func (db *DB) Journal(from uint64, most int) (out []machine.Record, err error) {
+	err = db.view("read the journal", func(v view) error {
+		// The block that holds line `from` may begin before it.
+		start := machine.SeqKey(from)
+		for k := range v.descend(machine.Journal, start) {
+			start = k
+			break
+		}
+		for k, block := range v.ascend(machine.Journal, "", start) {
+			for len(block) > 0 && len(out) < most {
+				line := block
+				if block[0] == '{' { // written by an older version: one line a record
+					block = nil
+				} else {
+					n := uint64(0)
+					if len(block) >= 4 {
+						n = uint64(binary.BigEndian.Uint32(block))
+					}
+					if n == 0 || n > uint64(len(block)-4) {
+						return fmt.Errorf("%w: line %x of the journal", ErrDamaged, k)
+					}
+					line, block = block[4:4+n], block[4+n:]
+				}
+				var r machine.Record
+				if err := decodeValue(line, &r); err != nil {
+					return fmt.Errorf("%w: line %x of the journal: %w", ErrDamaged, k, err)
+				}
+				if r.Seq >= from {
+					out = append(out, r)
+				}
+			}
+			if len(out) == most {
+				break
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
 // Count counts the records of one table.
 func (db *DB) Count(t machine.Table) (n int) {
 	_ = db.view("count "+string(t), func(v view) error {
@@ -272,7 +321,7 @@ func (db *DB) Count(t machine.Table) (n int) {
 // than `most` records, however few it finds.
 func Latest[T any](db *DB, t machine.Table, n, most int, keep func(T) bool) (out []T, err error) {
 	err = db.view("read "+string(t), func(v view) error {
-		for _, value := range v.descend(t) {
+		for _, value := range v.descend(t, "\xff") {
 			if len(out) == n || most == 0 {
 				break
 			}

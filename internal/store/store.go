@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -217,7 +218,20 @@ func (db *DB) Commit(changes []machine.Change) error {
 // segment encodes a batch.
 func (db *DB) segment(changes []machine.Change) (segment, error) {
 	s := newSegment(len(changes))
-	for _, c := range changes {
+	for len(changes) > 0 {
+		c := changes[0]
+		if c.Table == machine.Journal {
+			n := slices.IndexFunc(changes, func(c machine.Change) bool { return c.Table != machine.Journal })
+			if n < 0 {
+				n = len(changes)
+			}
+			if err := s.putJournal(changes[:n]); err != nil {
+				return s, err
+			}
+			changes = changes[n:]
+			continue
+		}
+		changes = changes[1:]
 		if copied, ok := c.Value.(machine.Copy); ok {
 			if err := db.copyEntries(&s, copied); err != nil {
 				return s, err
