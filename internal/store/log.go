@@ -24,7 +24,8 @@ import (
 // logBucket holds the log: a stream of segments, one a batch, cut into pieces under running numbers.
 const logBucket = "log"
 
-// foldAt bounds the log: what memory it costs, how long a start reads it, and how long the commit takes that folds it.
+// foldAt bounds the log: what memory it costs, how long a start reads it, and how long the commit takes that folds it. Open
+// sets it.
 const foldAt = 4 << 20
 
 // pieceSize bounds a piece of the log. bbolt rewrites a page's neighbours with it, so a piece is not much more than a page.

@@ -34,9 +34,10 @@ var (
 
 // DB is the store. Reads may be made from many goroutines; Commit from one.
 type DB struct {
-	bolt *bbolt.DB
-	path string
-	next uint64 // number of the log's next piece
+	bolt   *bbolt.DB
+	path   string
+	next   uint64 // number of the log's next piece
+	foldAt int    // length of the log, in bytes, from which on it is folded
 
 	mu      sync.RWMutex
 	pending *pending // what the log holds; the writer puts an empty one here after a fold
@@ -99,7 +100,7 @@ func open(path string, o *bbolt.Options) (db *DB, err error) {
 	b, err := bbolt.Open(path, 0o600, o)
 	switch {
 	case err == nil:
-		return &DB{bolt: b, path: path, pending: &pending{}}, nil
+		return &DB{bolt: b, path: path, foldAt: foldAt, pending: &pending{}}, nil
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s", ErrInUse, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
@@ -189,7 +190,7 @@ func (db *DB) Commit(changes []machine.Change) error {
 	if err != nil {
 		return err
 	}
-	next, full := db.next, db.pending.size+len(s.bytes) > foldAt
+	next, full := db.next, db.pending.size+len(s.bytes) > db.foldAt
 	err = db.bolt.Update(func(tx *bbolt.Tx) (err error) {
 		if full {
 			if err := db.pending.fold(tx); err != nil {

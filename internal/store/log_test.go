@@ -1,0 +1,249 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+	"pgregory.net/rapid"
+
+	"github.com/homing-gateway/homing/internal/id"
+	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
+	"github.com/homing-gateway/homing/internal/store"
+)
+
+// Whatever is written, folded, closed and opened again, in whatever order: every read says what a plain map says.
+func TestLogAndTablesReadAsOne(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		path := filepath.Join(dir, fmt.Sprint(n, ".db"))
+		reopen := func() *store.DB {
+			db, err := store.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.FoldAt(rapid.IntRange(1, 3000).Draw(t, "fold at"))
+			return db
+		}
+		db := reopen()
+		defer func() { _ = db.Close() }()
+		live, over, entries := map[string]string{}, map[string]string{}, map[string]string{}
+		var seq uint64
+		for range rapid.IntRange(1, 40).Draw(t, "commits") {
+			var changes []machine.Change
+			for range rapid.IntRange(1, 6).Draw(t, "changes") {
+				key := fmt.Sprintf("ses_%02d", rapid.IntRange(0, 11).Draw(t, "key"))
+				word := rapid.StringMatching(`[a-z]{1,40}`).Draw(t, "word")
+				seq++
+				switch rapid.IntRange(0, 4).Draw(t, "kind") {
+				case 0:
+					changes = append(changes, machine.Change{Table: machine.Turns, Key: key, Value: machine.Turn{ID: id.Turn(key), Detail: word}})
+					live[key] = word
+				case 1:
+					changes = append(changes, machine.Change{Table: machine.Turns, Key: key})
+					delete(live, key)
+				case 2:
+					changes = append(changes, machine.Change{Table: machine.Turns.Done(), Key: key, Value: &machine.Turn{ID: id.Turn(key), Detail: word}})
+					over[key] = word
+				case 3:
+					k := machine.EntryKey(id.Session(key), seq%17)
+					changes = append(changes, machine.Change{Table: machine.Entries, Key: k, Value: machine.Entry{Session: id.Session(key), Seq: seq % 17, Content: word}})
+					entries[k] = word
+				case 4:
+					changes = append(changes, machine.Change{Table: machine.Journal, Key: machine.SeqKey(seq), Value: machine.Record{Seq: seq, Kind: "x"}})
+				}
+			}
+			if err := db.Commit(changes); err != nil {
+				t.Fatal(err)
+			}
+			if rapid.IntRange(0, 5).Draw(t, "reopen") == 0 {
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				db = reopen()
+			}
+			readsAre(t, db, live, over, entries)
+		}
+	})
+}
+
+func readsAre(t *rapid.T, db *store.DB, live, over, entries map[string]string) {
+	told := func(list []machine.Turn) (out []string) {
+		for _, x := range list {
+			out = append(out, string(x.ID)+x.Detail)
+		}
+		return out
+	}
+	listed := func(m map[string]string, keys []string) (out []string) {
+		for _, k := range keys {
+			out = append(out, k+m[k])
+		}
+		return out
+	}
+	check := func(what string, got, want any, err error) {
+		if d := cmp.Diff(want, got); d != "" || err != nil {
+			t.Fatalf("%s: %v %s", what, err, d)
+		}
+	}
+	all, err := store.Each[machine.Turn](db, machine.Turns, "", nil)
+	check("each", told(all), listed(live, slices.Sorted(maps.Keys(live))), err)
+	some, err := store.Each[machine.Turn](db, machine.Turns, "ses_0", nil)
+	tens := slices.DeleteFunc(slices.Sorted(maps.Keys(live)), func(k string) bool { return !strings.HasPrefix(k, "ses_0") })
+	check("each with a prefix", told(some), listed(live, tens), err)
+	check("count", db.Count(machine.Turns), len(live), nil)
+	down := slices.Sorted(maps.Keys(over))
+	slices.Reverse(down)
+	latest, err := store.Latest(db, machine.Turns.Done(), 3, 100, func(machine.Turn) bool { return true })
+	check("latest", told(latest), listed(over, down[:min(3, len(down))]), err)
+	for n := range 12 {
+		key := fmt.Sprintf("ses_%02d", n)
+		got, found, err := store.Get[machine.Turn](db, machine.Turns, key)
+		want, ok := live[key]
+		if !ok {
+			want, ok = over[key]
+		}
+		check("get "+key, []any{got.Detail, found}, []any{want, ok}, err)
+		list, err := db.Entries(id.Session(key), 5)
+		var said, wanted []string
+		for _, e := range list {
+			said = append(said, e.Content)
+		}
+		for _, k := range slices.Sorted(maps.Keys(entries)) {
+			if strings.HasPrefix(k, key+"\x00") && k >= machine.EntryKey(id.Session(key), 5) {
+				wanted = append(wanted, entries[k])
+			}
+		}
+		check("entries of "+key, said, wanted, err)
+	}
+}
+
+// The journal is read line by line, from any line on, wherever its blocks begin.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	db.FoldAt(400)
+	seq := uint64(0)
+	for block := range 30 {
+		var changes []machine.Change
+		for range block%4 + 1 {
+			seq++
+			changes = append(changes, machine.Change{Table: machine.Journal, Key: machine.SeqKey(seq), Value: machine.Record{Seq: seq, Kind: "turn", At: noon}})
+		}
+		if err := db.Commit(changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from := uint64(1); from <= seq; from++ {
+		got, err := db.Journal(from, 5)
+		if err != nil || len(got) != min(5, int(seq-from)+1) {
+			t.Fatalf("from %d: %d lines, %v", from, len(got), err)
+		}
+		for i, r := range got {
+			if r.Seq != from+uint64(i) || r.Kind != "turn" {
+				t.Fatalf("from %d: line %d is %+v", from, i, r)
+			}
+		}
+	}
+}
+
+// A log whose bytes were changed is damage that is told, and the file stays as it is. bbolt itself would not notice.
+func TestDamagedLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: "ses_1", Value: aSession(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	spoil := func(f func([]byte) []byte) {
+		b, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = b.Close() }()
+		if err := b.Update(func(tx *bbolt.Tx) error {
+			k, v := tx.Bucket([]byte("log")).Cursor().First()
+			return tx.Bucket([]byte("log")).Put(k, f(slices.Clone(v)))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, f := range map[string]func([]byte) []byte{
+		"a bit":   func(v []byte) []byte { v[len(v)/2] ^= 1; return v },
+		"its end": func(v []byte) []byte { return v[:len(v)-1] },
+		"all but": func(v []byte) []byte { return v[:3] },
+	} {
+		whole := []byte(nil)
+		spoil(func(v []byte) []byte { whole = slices.Clone(v); return f(v) })
+		if _, err := store.Open(path); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+		if _, err := store.OpenRead(path); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s, only reading: %v, want ErrDamaged", name, err)
+		}
+		spoil(func([]byte) []byte { return whole })
+	}
+	db = open(t, path)
+	if _, ok, err := store.Get[session.Session](db, machine.Sessions, string(aSession(1).ID)); ok || err != nil {
+		t.Errorf("a key that nobody wrote: %v %v", ok, err)
+	}
+	if _, ok, err := store.Get[session.Session](db, machine.Sessions, "ses_1"); !ok || err != nil {
+		t.Errorf("what was committed is not there any more: %v", err)
+	}
+}
+
+// Readers that go on while the log is folded miss nothing: what was committed once is always there, and never older.
+func TestReadersWhileTheLogIsFolded(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "homing.db"))
+	db.FoldAt(2000)
+	put := func(n int) error {
+		s := aSession(1)
+		s.Epoch = uint64(n)
+		return db.Commit([]machine.Change{{Table: machine.Sessions, Key: "ses_1", Value: s}})
+	}
+	if err := put(1); err != nil {
+		t.Fatal(err)
+	}
+	var committed atomic.Int64
+	var over atomic.Bool
+	committed.Store(1)
+	done := make(chan error, 3)
+	for range 3 {
+		go func() {
+			for !over.Load() {
+				least := committed.Load()
+				s, ok, err := store.Get[session.Session](db, machine.Sessions, "ses_1")
+				if err != nil || !ok || int64(s.Epoch) < least {
+					done <- fmt.Errorf("committed is %d, read is %d (%v, %v)", least, s.Epoch, ok, err)
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for n := 2; n < 300; n++ {
+		if err := put(n); err != nil {
+			t.Error(err)
+			break
+		}
+		committed.Store(int64(n))
+	}
+	over.Store(true)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if db.Pending() > 2000 {
+		t.Errorf("the log has grown to %d bytes", db.Pending())
+	}
+}
