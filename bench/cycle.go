@@ -27,54 +27,53 @@ const depth = 3
 
 // product is Homing's own machine on its own store: the code that the daemon runs, from the request to the disk.
 //
-// Its cycle is the way of one routed completion, journal included. A process ends with 512 bytes of output: the owner is
-// proved along three marks, the completion is admitted, its notice enters the transcript, and a turn binds it (enqueue and
-// claim, one durable step). The model's answer ends the turn, and the completion is done (ack, a second one). Both are
-// waited for. Each caller has a conversation of its own, so that no cycle waits for another one.
+// Its cycle is the way of one routed completion, journal included. A process ends with 512 bytes of output: its owner is
+// proved along three marks, the completion is admitted, its notice enters the transcript, and a turn binds it. All that is
+// one durable step, which is waited for; the cycle is over when the turn is told to run. The turn's end (the model's answer,
+// a transcript entry, the completion done) is a durable step as well; as in the daemon, whoever reports the next end of a
+// process does not wait for it.
 type product struct {
 	m       *machine.Machine
 	db      *store.DB
-	state   *machine.State
 	commit  func([]machine.Change) error
 	commits atomic.Int64
 	cancel  context.CancelFunc
 	ended   chan error
-	callers []caller
-	bySes   map[id.Session]int
+	agents  sync.WaitGroup
+	talks   []*talk
+	of      map[id.Session]*talk
+	wait    bool // callers wait for the turn's end as well
 }
 
-// caller is one conversation with processes that are going to end.
-type caller struct {
+// talk is one conversation with processes that are going to end.
+type talk struct {
 	owner, pin id.Session
-	steps     chan machine.RunStep
-	processes []id.Process
-	next      int
+	processes  []id.Process
+	next       atomic.Int64
+	steps      chan machine.RunStep
+	claimed    chan struct{} // one for each completion that a turn has bound
 }
 
-// openProduct opens a store in dir for so many callers, each with so many running processes. queued completions wait in the
-// inboxes of other conversations all the while.
-func openProduct(dir string, callers, each, queued int) (*product, error) {
+// openProduct opens a store in dir with so many conversations, each with so many running processes. queued completions wait
+// in the inboxes of other conversations all the while.
+func openProduct(dir string, talks, each, queued int) (*product, error) {
 	db, err := store.Open(filepath.Join(dir, "homing.db"))
 	if err != nil {
 		return nil, err
 	}
 	policy := machine.Policy{InboxLimit: 100, MaxIterations: 250, SurfaceChildProcesses: true, Delivery: delivery.Policy{MaxAttempts: 8, MinBackoff: time.Second, MaxBackoff: time.Minute}}
 	ids := id.NewSource(nil)
-	p := &product{
-		db: db, state: machine.NewState(func(string) machine.Policy { return policy }, ids), ended: make(chan error, 1),
-		callers: make([]caller, callers), bySes: map[id.Session]int{},
-	}
-	s := seed{ids: ids, now: time.Now(), put: func(c machine.Change) { p.state.Load(c) }, db: db}
-	for i := range p.callers {
-		owner, pin := s.family(i)
-		p.bySes[owner] = i
-		p.callers[i].steps = make(chan machine.RunStep, 1)
-		p.callers[i].owner, p.callers[i].pin = owner, pin
+	state := machine.NewState(func(string) machine.Policy { return policy }, ids)
+	p := &product{db: db, commit: db.Commit, ended: make(chan error, 1), of: map[id.Session]*talk{}}
+	s := seed{ids: ids, now: time.Now(), put: state.Load, db: db}
+	for i := range talks {
+		t := &talk{steps: make(chan machine.RunStep, 1), claimed: make(chan struct{}, 1024)}
+		t.owner, t.pin = s.family(i)
+		p.talks, p.of[t.owner] = append(p.talks, t), t
 	}
 	for range each { // in turns: ids grow with time, and so do the ends of what runs
-		for i := range p.callers {
-			c := &p.callers[i]
-			c.processes = append(c.processes, s.process(c.owner, c.pin))
+		for _, t := range p.talks {
+			t.processes = append(t.processes, s.process(t.owner, t.pin))
 		}
 	}
 	s.backlog(queued)
@@ -82,43 +81,69 @@ func openProduct(dir string, callers, each, queued int) (*product, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel, p.commit = cancel, db.Commit
-	p.m = machine.New(p.state, func(c []machine.Change) error { p.commits.Add(1); return p.commit(c) }, p.effects, time.Now)
+	p.cancel = cancel
+	p.m = machine.New(state, func(c []machine.Change) error { p.commits.Add(1); return p.commit(c) }, p.effects, time.Now)
 	go func() { p.ended <- p.m.Run(ctx) }() // ends with close
+	for _, t := range p.talks {
+		p.agents.Go(func() { p.agent(ctx, t) })
+	}
 	return p, nil
 }
 
 func (p *product) close() error {
 	p.cancel()
+	p.agents.Wait()
 	return errors.Join(<-p.ended, p.db.Close())
 }
 
 func (p *product) effects(effects []machine.Issued, _ []machine.Record) {
 	for _, e := range effects {
 		if e, ok := e.Effect.(machine.RunStep); ok {
-			p.callers[p.bySes[e.Session.ID]].steps <- e
+			p.of[e.Session.ID].steps <- e
 		}
+	}
+}
+
+// agent is a conversation's model: it has nothing to say.
+func (p *product) agent(ctx context.Context, t *talk) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case step := <-t.steps:
+			if !p.wait {
+				t.claim(len(step.Turn.Bound))
+			}
+			if _, err := p.m.Submit(ctx, machine.Answered{Turn: step.Turn.ID, Generation: step.Turn.Generation, Step: step.Turn.Step, Text: "[SILENT]"}); err != nil && ctx.Err() == nil {
+				panic(fmt.Sprintf("end a turn: %v", err))
+			}
+			if p.wait {
+				t.claim(len(step.Turn.Bound))
+			}
+		}
+	}
+}
+
+func (t *talk) claim(n int) {
+	for range n {
+		t.claimed <- struct{}{}
 	}
 }
 
 var output = strings.Repeat("all went well so far; ", payload/22+1)[:payload]
 
 // cycle is one routed completion. It tells whether the caller has another process left.
-func (p *product) cycle(ctx context.Context, n int) (bool, error) {
-	c := &p.callers[n]
-	if c.next == len(c.processes) {
+func (p *product) cycle(ctx context.Context, caller int) (bool, error) {
+	t := p.talks[caller%len(p.talks)]
+	i := int(t.next.Add(1)) - 1
+	if i >= len(t.processes) {
 		return false, nil
 	}
-	proc := c.processes[c.next]
-	c.next++
 	zero := 0
-	if _, err := p.m.Submit(ctx, machine.Ended{Process: proc, State: machine.ProcessExited, ExitCode: &zero, Output: output, Tail: output[:80], EndedAt: time.Now()}); err != nil {
+	if _, err := p.m.Submit(ctx, machine.Ended{Process: t.processes[i], State: machine.ProcessExited, ExitCode: &zero, Output: output, Tail: output[:80], EndedAt: time.Now()}); err != nil {
 		return false, fmt.Errorf("end of a process: %w", err)
 	}
-	step := <-c.steps
-	if _, err := p.m.Submit(ctx, machine.Answered{Turn: step.Turn.ID, Generation: step.Turn.Generation, Step: step.Turn.Step, Text: "[SILENT]"}); err != nil {
-		return false, fmt.Errorf("answer: %w", err)
-	}
+	<-t.claimed
 	return true, nil
 }
 
@@ -192,31 +217,36 @@ func (s *seed) backlog(n int) {
 	}
 }
 
-// closedLoop lets so many callers go round for d, and counts the rounds. A caller that reports false is through.
-func closedLoop(callers int, d time.Duration, cycle func(ctx context.Context, caller int) (bool, error)) (rounds int64, took time.Duration, err error) {
+// measure lets the callers go round until the time is over, or one of them has nothing left to do.
+func (p program) measure(cycle func(ctx context.Context, caller int) (bool, error)) (r result, err error) {
 	ctx := context.Background()
 	var n atomic.Int64
+	var over atomic.Bool
 	var wg sync.WaitGroup
-	var failed atomic.Pointer[error]
-	began := time.Now()
-	for c := range callers {
+	failed := make(chan error, p.Callers)
+	cpuBefore, began := ownCPU(), time.Now()
+	for c := range p.Callers {
 		wg.Go(func() {
-			for time.Since(began) < d && failed.Load() == nil {
+			for !over.Load() {
 				more, err := cycle(ctx, c)
 				if err != nil {
-					failed.Store(&err)
+					failed <- err
 				}
-				if err != nil || !more {
-					return
+				if err != nil || !more || time.Since(began) > p.For {
+					over.Store(true)
 				}
-				n.Add(1)
+				if more && err == nil {
+					n.Add(1)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	took = time.Since(began)
-	if e := failed.Load(); e != nil {
-		err = *e
+	took := time.Since(began).Seconds()
+	select {
+	case err = <-failed:
+	default:
 	}
-	return n.Load(), took, err
+	count := float64(max(n.Load(), 1))
+	return result{Rate: count / took, Cycles: count, CPU: float64((ownCPU() - cpuBefore).Microseconds()) / count}, err
 }

@@ -4,8 +4,9 @@
 // This is the only package that imports bbolt, so that a second engine can stand behind the same writer. Sync is never
 // switched off, and no function here calls out while a transaction is open.
 //
-// Layout: one bucket for each machine.Table, and one with the suffix ".done" for what is over, so that a start reads only
-// what lives. Keys are the ids themselves, which sort in the order in which they were made; entries lie under
-// "<session>\x00<8 bytes, big endian>", the journal under 8 bytes, big endian. Values are JSON. The bucket "meta" holds
-// the schema version under "schema" and the machine's own counters under "meta".
+// Layout: a batch is appended to the bucket "log" and comes to its tables later (log.go). There is one bucket for each
+// machine.Table, and one with the suffix ".done" for what is over, so that a start reads only what lives. Keys are the ids
+// themselves, which sort in the order in which they were made; entries lie under "<session>\x00<8 bytes, big endian>", the
+// journal of a batch in one record under the number of its first line, 8 bytes, big endian. The bucket "meta" holds the
+// schema version under "schema" and the machine's own counters under "meta".
 package store
