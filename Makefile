@@ -27,6 +27,7 @@ lint: ## formatting, vet and linters
 	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags faultpoint ./...
+	cd bench && $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./internal/process
 	$(TOOL) golangci-lint run ./...
 
@@ -39,5 +40,5 @@ vuln: ## known vulnerabilities in what is linked, from a pinned copy of the data
 fuzz: ## every fuzz target for FUZZTIME each
 	./tools/fuzz.sh $(FUZZTIME)
 
-bench: ## benchmarks, as ratios against a limit in the same run
-	$(GO) test -run='^$$' -bench=. -benchmem ./internal/store/
+bench: build ## measure against the disk's limit and a peer; writes docs/performance.md
+	./tools/bench.sh

@@ -222,8 +222,11 @@ func TestReadersWhileTheLogIsFolded(t *testing.T) {
 			for !over.Load() {
 				least := committed.Load()
 				s, ok, err := store.Get[session.Session](db, machine.Sessions, "ses_1")
-				if err != nil || !ok || int64(s.Epoch) < least {
-					done <- fmt.Errorf("committed is %d, read is %d (%v, %v)", least, s.Epoch, ok, err)
+				if err == nil && (!ok || int64(s.Epoch) < least) {
+					err = fmt.Errorf("committed is %d, read is %d (there: %v)", least, s.Epoch, ok)
+				}
+				if err != nil {
+					done <- err
 					return
 				}
 			}
