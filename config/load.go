@@ -35,7 +35,7 @@ type Entry struct {
 	Path     string `json:"path"`
 	Value    any    `json:"value"`  // bool, int, string or list of strings; a secret is "***", or "" when it is not set
 	Source   string `json:"source"` // default, file:line, env NAME or flag
-	NotBuilt bool   `json:"-"`      // belongs to what is not built yet, and has no effect
+	NotBuilt bool   `json:"-"`      // has no effect in this version
 }
 
 // DefaultProfile is the name of the profile that the sections outside of profiles describe.
@@ -90,7 +90,7 @@ func (r *result) report(l *Loaded) {
 			l.Warnings = append(l.Warnings, Problem{Kind: Ignored, Place: r.sources[path], Path: path, Text: why})
 		}
 		if fd.items == nil || v.Len() == 0 {
-			l.entries = append(l.entries, Entry{Path: path, Value: shown(v), Source: r.sources[path], NotBuilt: missing})
+			l.entries = append(l.entries, Entry{Path: path, Value: shown(v), Source: r.sources[path], NotBuilt: missing || idleAt(fd.path)})
 		}
 	}
 	cfg := reflect.ValueOf(&r.cfg).Elem()

@@ -40,11 +40,22 @@ func notBuilt() []unbuilt {
 	}
 }
 
-// idle lists credentials and addresses that are accepted and of no use yet, with the reason; a platform's own are found by
-// its enabled.
+// idle lists what is accepted and has no effect yet: credentials, addresses, limits and times of what is not built. Where
+// there is a reason, who sets it is warned. When something gets its effect, its line goes.
 func idle() map[string]string {
 	const parents = "has no effect yet: subagents use the agent's own provider"
-	return map[string]string{"delegation.base_url": parents, "delegation.api_key": parents, "storage.dsn": "has no effect yet: the store is bbolt"}
+	return map[string]string{
+		"agent.command": "", "terminal.approval_timeout": "", "delivery.catch_up": "",
+		"retention.sent": "", "retention.dead": "", "retention.sessions": "",
+		"delegation.base_url": parents, "delegation.api_key": parents, "storage.dsn": "has no effect yet: the store is bbolt",
+	}
+}
+
+// idleAt tells whether a key is one of those; all of a platform that is not built is.
+func idleAt(path string) bool {
+	_, listed := idle()[path]
+	keys := strings.Split(path, ".")
+	return listed || len(keys) > 2 && keys[0] == "platforms" && !platformBuilt(keys[1])
 }
 
 // unbuiltAt gives the line of a key, nil when the key works.

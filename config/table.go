@@ -74,6 +74,16 @@ func (s *section) leaves() []*field {
 	return out
 }
 
+// leaf gives the leaf of a path, or nil.
+func (s *section) leaf(path string) *field {
+	for _, f := range s.leaves() {
+		if f.path == path {
+			return f
+		}
+	}
+	return nil
+}
+
 // find gives the field of a key, or nil.
 func (s *section) find(key string) *field {
 	for _, f := range s.fields {

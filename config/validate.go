@@ -97,11 +97,14 @@ func (r *result) platform(path string, v view) {
 	if v.access.AllowAll {
 		r.add(&r.warnings, Warning, path+".allow_all", path+".allow_all", "everybody on the platform may talk to the agent, and the agent runs commands on this machine")
 	}
-	if v.name == "telegram" {
+	if peopleHaveNumbers(v.name) {
 		r.numeric(path+".allowed_users", v.access.AllowedUsers)
 		r.numeric(path+".admins", v.access.Admins)
 	}
 }
+
+// peopleHaveNumbers tells whether a platform knows people by number.
+func peopleHaveNumbers(platform string) bool { return platform == "telegram" }
 
 var numericID = regexp.MustCompile(`^-?[0-9]+$`)
 
