@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -66,39 +64,4 @@ func showConfig(g *global) error {
 	}
 	table("KEY\tVALUE\tSOURCE", rows)
 	return nil
-}
-
-func initCommand(g *global) *cobra.Command {
-	yes, force := false, false
-	c := leaf("init", "write a commented configuration file", "homing init\nhoming init --yes --config ./homing.yaml", cobra.NoArgs, func([]string) error {
-		path := g.options().InitPath()
-		if path == "" {
-			return errorText("there is no place for the file: name one with --config")
-		}
-		if _, err := os.Stat(path); err == nil && !force {
-			return errorText(path + " exists already: --force overwrites it")
-		}
-		if !yes && !confirm("Write "+path+"?") {
-			return errorText("nothing was written; --yes writes without asking")
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return folderError(filepath.Dir(path), err)
-		}
-		if err := os.WriteFile(path, config.Example(), 0o600); err != nil {
-			return folderError(filepath.Dir(path), err)
-		}
-		fmt.Printf("%s is written. Set a model and a platform's token in it, then: homing run\n", path)
-		return nil
-	})
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
-	return c
-}
-
-// confirm asks a person at the terminal; nobody there means no.
-func confirm(question string) bool {
-	fmt.Print(question + " [y/N] ")
-	var answer string
-	_, _ = fmt.Scanln(&answer)
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
