@@ -2,6 +2,8 @@ package config_test
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/homing-gateway/homing/config"
@@ -60,20 +62,51 @@ func TestOnePlatformDoesNotStopTheOthers(t *testing.T) {
 	)
 }
 
-// Every platform's usual variables are known.
+// Every usual variable is known: it gives its key a value that nothing else gives one, a blank one is none, the file wins
+// over it, and over the file the variable that is named after the key.
 func TestUsualVariables(t *testing.T) {
 	for name, path := range map[string]string{
 		"TELEGRAM_BOT_TOKEN": "platforms.telegram.token", "DISCORD_BOT_TOKEN": "platforms.discord.token", "SLACK_BOT_TOKEN": "platforms.slack.bot_token",
-		"SLACK_APP_TOKEN": "platforms.slack.app_token", "ZULIP_EMAIL": "platforms.zulip.email", "ZULIP_API_KEY": "platforms.zulip.api_key",
-		"FEISHU_APP_ID": "platforms.feishu.app_id", "FEISHU_APP_SECRET": "platforms.feishu.app_secret", "OPENAI_API_KEY": "agent.api_key",
+		"SLACK_APP_TOKEN": "platforms.slack.app_token", "ZULIP_SITE": "platforms.zulip.site", "ZULIP_EMAIL": "platforms.zulip.email",
+		"ZULIP_API_KEY": "platforms.zulip.api_key", "FEISHU_APP_ID": "platforms.feishu.app_id", "FEISHU_APP_SECRET": "platforms.feishu.app_secret",
+		"OPENAI_API_KEY": "agent.api_key", "ANTHROPIC_API_KEY": "agent.api_key",
 		"TELEGRAM_ALLOWED_USERS": "platforms.telegram.allowed_users", "DISCORD_ALLOWED_USERS": "platforms.discord.allowed_users",
 		"SLACK_ALLOWED_USERS": "platforms.slack.allowed_users", "ZULIP_ALLOWED_USERS": "platforms.zulip.allowed_users", "FEISHU_ALLOWED_USERS": "platforms.feishu.allowed_users",
 	} {
-		if got := shown(t, file("", name+"=12").load(t), path).Source; got != "env "+name {
-			t.Errorf("%s: the source of %s is %q", name, path, got)
+		usual, own, written := "12", "34", "56"
+		var inForce any = usual
+		switch {
+		case path == "platforms.zulip.site":
+			usual, own, written = "https://z.example", "https://y.example", "https://x.example"
+			inForce = usual
+		case strings.HasSuffix(path, "allowed_users"):
+			usual, written, inForce = " 12, 13 ,", "[56]", []string{"12", "13"}
+		case config.KeyAt(path).Secret:
+			inForce = "***"
+		}
+		if want := strings.Replace(name, "ANTHROPIC", "OPENAI", 1); config.KeyAt(path).Usual != want {
+			t.Errorf("the usual variable of %s is %s, want %s", path, config.KeyAt(path).Usual, want)
+		}
+		provider := "HOMING_AGENT_PROVIDER=openai"
+		if name == "ANTHROPIC_API_KEY" {
+			provider = "HOMING_AGENT_PROVIDER=anthropic"
+		}
+		wantShown(t, file("", provider, name+"="+usual).load(t), path, inForce, "env "+name)
+		text, key := nested(path, written), envName(path)
+		for _, c := range []struct {
+			p      place
+			source string
+		}{
+			{file("", provider, name+"= "), "default"},
+			{file(text, provider, name+"="+usual), "homing.yaml:" + strconv.Itoa(strings.Count(text, "\n"))},
+			{file(text, provider, name+"="+usual, key+"="+own), "env " + key},
+			{file("", provider, name+"="+usual, key+"= "), "env " + name},
+		} {
+			if got := shown(t, c.p.load(t), path).Source; got != c.source {
+				t.Errorf("%v: %s comes from %q, want %q", c.p.env, path, got, c.source)
+			}
 		}
 	}
-	wantShown(t, file("", "ZULIP_SITE=https://z.example").load(t), "platforms.zulip.site", "https://z.example", "env ZULIP_SITE")
 	// A bad one that something hides is not worth a word.
 	if l := file("platforms: {zulip: {site: \"https://z.example\", email: a, api_key: k}}\n", "ZULIP_SITE=bad").load(t); len(l.Warnings) != 1 {
 		t.Errorf("warnings: %v", l.Warnings)
