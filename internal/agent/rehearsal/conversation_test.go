@@ -190,6 +190,31 @@ func TestTheDemoRunsACommand(t *testing.T) {
 	}
 }
 
+// A command in quotes is what stands in them; quotes of the command itself are its own.
+func TestTheDemoReadsQuotes(t *testing.T) {
+	for text, want := range map[string]string{
+		`Run "sleep 60; date" in the background and tell me when it is done.`: `sleep 60; date`,
+		"Ann: run `date`": `date`,
+		`run “echo 'a b'”, and tell me what it says`: `echo 'a b'`,
+		`run "date".`:                  `date`,
+		`run date`:                     `date`,
+		`run "my tool" --flag`:         `"my tool" --flag`,
+		`run "a" "b"`:                  `"a" "b"`,
+		`run echo "in the background"`: `echo "in the background"`,
+		`run "" in the background`:     `"" in the background`,
+	} {
+		got := ""
+		owner := person(t, demoProvider(t), func(c agent.Call) string {
+			got, _ = arguments(t, c)["command"].(string)
+			return `{"process_id":"` + proc + `","status":"running"}`
+		})
+		owner.wants(text, "It runs as "+proc)
+		if got != want {
+			t.Errorf("%s runs %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestTheDemoAnswersWhatComesTogether(t *testing.T) {
 	owner := person(t, demoProvider(t), func(agent.Call) string { return `{"process_id":"` + proc + `","status":"running"}` })
 	owner.wants(report("delegation", del, "completed", "Subagent sub_1 completed. Goal: x\nFindings on a: one\n\nand more")+"\n\n"+report("process", proc, "exited 0", "built: b")+"\n\nhello",
