@@ -151,36 +151,6 @@ func sessionsCommand(g *global) *cobra.Command {
 	)
 }
 
-func printSession(s view.Session) {
-	fmt.Printf("%s  %s %s\n", s.ID, s.Kind, s.State)
-	if s.EndReason != "" {
-		fmt.Printf("  ended %s: %s\n", s.EndedAt.Format(time.RFC3339), s.EndReason)
-	}
-	if s.Route != "" {
-		fmt.Printf("  route %s (version %d)\n", s.Route, s.RouteVersion)
-	}
-	if s.Parent != "" {
-		fmt.Printf("  goes on from %s\n", s.Parent)
-	}
-	fmt.Printf("  owner %s, walked %s\n", s.Owner, strings.Join(s.Path, " → "))
-	for _, e := range s.Entries {
-		fmt.Printf("\n[%s] %s", e.CreatedAt.Format("15:04:05"), e.Kind)
-		if e.Tool != "" {
-			fmt.Printf(" %s", e.Tool)
-		}
-		if e.SetAside {
-			fmt.Print(" (set aside)")
-		}
-		fmt.Println()
-		if e.Content != "" {
-			fmt.Println("  " + strings.ReplaceAll(e.Content, "\n", "\n  "))
-		}
-		for _, c := range e.Calls {
-			fmt.Println("  → " + c)
-		}
-	}
-}
-
 func queueCommand(g *global) *cobra.Command {
 	all, to := false, ""
 	ls := g.jsonFlag(leaf("ls", "what is not finished: waiting, unknown, and dead with its reason", "homing queue ls\nhoming queue ls --all", cobra.NoArgs, func([]string) error {
@@ -191,15 +161,11 @@ func queueCommand(g *global) *cobra.Command {
 		return list(g, path, func(list []view.QueueEntry) {
 			var rows [][]string
 			for _, q := range list {
-				state := q.State
-				if q.Reason != "" {
-					state += ": " + q.Reason
-				}
 				about := q.Text
 				if q.Queue == "completion" {
 					about = q.Subject + " " + q.Status
 				}
-				rows = append(rows, []string{q.ID, state, ago(q.CreatedAt), q.Route, short(about)})
+				rows = append(rows, []string{q.ID, stateOf(q.Common), ago(q.CreatedAt), q.Route, short(about)})
 			}
 			table("ID\tSTATE\tMADE\tROUTE\tABOUT", rows)
 		})
@@ -212,7 +178,7 @@ func queueCommand(g *global) *cobra.Command {
 	return group("queue", "completions and outgoing messages, dead letters included",
 		ls,
 		g.jsonFlag(leaf("show ID", "one entry with everything known of it", "homing queue show cmp_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
-			return show(g, "/queue/"+escapeID(args[0]), func(q view.QueueEntry) { _ = printJSON(q) })
+			return show(g, "/queue/"+escapeID(args[0]), printQueued)
 		})),
 		retry,
 		g.jsonFlag(leaf("drop ID", "give a dead letter up", "homing queue drop out_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
@@ -289,7 +255,7 @@ func delegationsCommand(g *global) *cobra.Command {
 			})
 		})),
 		g.jsonFlag(leaf("show ID", "a delegation with its results", "homing delegations show del_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
-			return show(g, "/delegations/"+escapeID(args[0]), func(d view.Delegation) { _ = printJSON(d) })
+			return show(g, "/delegations/"+escapeID(args[0]), printDelegation)
 		})),
 		g.jsonFlag(leaf("stop ID", "stop a delegation", "homing delegations stop del_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return do(g, "/delegations/"+escapeID(args[0])+"/stop", nil)

@@ -17,7 +17,6 @@ type Common struct {
 	Route     string     `json:"route,omitempty"`
 	Session   string     `json:"session,omitempty"`
 	Reason    string     `json:"reason,omitempty"`
-	Attempts  int        `json:"attempts,omitempty"`
 	NextAt    *time.Time `json:"next_at,omitempty"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
@@ -86,7 +85,8 @@ type ExportedCall struct {
 // QueueEntry is a completion or an outgoing message.
 type QueueEntry struct {
 	Common
-	Queue    string   `json:"queue"` // "completion" or "outgoing"
+	Queue    string   `json:"queue"`    // "completion" or "outgoing"
+	Attempts int      `json:"attempts"` // that failed
 	Subject  string   `json:"subject,omitempty"`
 	Status   string   `json:"status,omitempty"`
 	Pin      string   `json:"pin,omitempty"`
@@ -200,9 +200,9 @@ func outgoingObject(m delivery.Outgoing, route string) QueueEntry {
 	q := QueueEntry{
 		Common: Common{
 			ID: string(m.ID), State: string(m.State), Profile: m.Profile, Kind: "message", Route: route, Session: string(m.Session),
-			Reason: m.Reason, Attempts: m.Attempts, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+			Reason: m.Reason, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 		},
-		Queue: "outgoing", Turn: string(m.Turn), Platform: string(m.To.Platform), Cause: m.Cause, Class: m.Class, Detail: m.Detail, Text: m.Text,
+		Queue: "outgoing", Attempts: m.Attempts, Turn: string(m.Turn), Platform: string(m.To.Platform), Cause: m.Cause, Class: m.Class, Detail: m.Detail, Text: m.Text,
 		Parts: []Part{},
 	}
 	if m.State == delivery.Queued {
