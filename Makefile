@@ -3,8 +3,9 @@ GO      ?= go
 TOOL     = $(GO) tool -modfile=tools/go.mod
 VULNMOD  = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
 FUZZTIME ?= 10s
+FUZZED   ?= 2000x
 
-.PHONY: help demo build check test race lint fmt vuln fuzz bench
+.PHONY: help demo build check test race lint fmt vuln fuzz fuzzed bench
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,7 +16,7 @@ demo: build ## play the main job without any key: real processes, a real store, 
 build: ## build bin/homing, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/homing ./cmd/homing
 
-check: lint race vuln build ## everything that must hold before a change lands
+check: lint race fuzzed vuln build ## everything that must hold before a change lands
 
 test: ## all tests
 	$(GO) test ./...
@@ -39,6 +40,9 @@ vuln: ## known vulnerabilities in what is linked, from a pinned copy of the data
 
 fuzz: ## every fuzz target for FUZZTIME each
 	./tools/fuzz.sh $(FUZZTIME)
+
+fuzzed: ## every fuzz target with FUZZED inputs each, as a part of check
+	./tools/fuzz.sh $(FUZZED)
 
 bench: build ## measure against the disk's limit and a peer; writes docs/performance.md
 	./tools/bench.sh

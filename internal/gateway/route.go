@@ -39,6 +39,9 @@ func (g *Gateway) ParseRoute(typed string) (chat.Address, chat.Keying, error) {
 		}
 		to := chat.Address{Account: account, Type: chat.Direct}
 		to.Chat, to.Thread, _ = strings.Cut(place, ":")
+		if to.Chat == "" {
+			return to, chat.Keying{}, fmt.Errorf("%s names no chat: write %s:CHAT or %s:CHAT:THREAD", typed, platform, platform)
+		}
 		return to, chat.Keying{}, nil
 	}
 	return chat.Address{}, chat.Keying{}, fmt.Errorf("no account of profile %s serves the platform %q", profile, platform)

@@ -66,7 +66,7 @@ func parseCounts(line string) (c counts, ok bool) {
 		}
 		*to = v
 	}
-	return c, sum == c.checksum() && c.head > 0 && c.ring > 0
+	return c, sum == c.checksum() && c.head > 0 && c.ring > 0 && min(c.reserved, c.written, c.unkept) >= 0
 }
 
 // readCounts reads the counts as they stand; zero when nothing was published yet.
