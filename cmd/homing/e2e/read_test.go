@@ -32,6 +32,7 @@ type (
 		object
 		Queue, Subject, Status, Owner, Class, Detail, Text string
 		Attempts                                           int
+		Next                                               string `json:"next_at"`
 		Parts                                              []struct {
 			State     string
 			MessageID string `json:"message_id"`

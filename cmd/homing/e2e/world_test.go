@@ -53,6 +53,8 @@ type world struct {
 	key    string // of the model
 	daemon *daemon
 	heard  *heard
+
+	environ []string // of the program, besides what every one has
 }
 
 // heard is everything that commands have printed.
@@ -187,7 +189,7 @@ func (w *world) begin(fault string) {
 // program is a command line of the product.
 func (w *world) program(args ...string) *exec.Cmd {
 	c := exec.Command(binary, append([]string{"--config", w.configFile()}, args...)...)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=halt_on_error=1"}
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=halt_on_error=1"}, w.environ...)
 	c.Dir = w.dir
 	return c
 }
