@@ -50,6 +50,8 @@ type Request struct {
 	Tools    []Tool
 	// Session names the conversation, for providers that keep something per conversation. It is not sent to servers.
 	Session string
+	// Summary tells that the message is a record to be summed up, not a conversation to go on with. It is not sent to servers.
+	Summary bool
 }
 
 // Response is the model's whole answer. Neither text nor calls is a legal, empty answer.
@@ -79,6 +81,8 @@ const (
 	RateLimited Failure = "rate_limited"
 	// Refused: the request itself is refused (400, 404, 413, 422 ...). The turn fails, and its person is told.
 	Refused Failure = "refused"
+	// TooLong: the same, because the request is longer than the model takes. A shorter one may be taken.
+	TooLong Failure = "too_long"
 	// Credential: the key is not accepted (401, 403). The turn fails, and its person is told.
 	Credential Failure = "credential"
 )

@@ -52,6 +52,8 @@ func (o *Overlay) decide(r Request) (Answer, error) {
 		return o.answered(r)
 	case Unanswered:
 		return o.unanswered(r)
+	case Compacted:
+		return o.compacted(r)
 	case ToolDone:
 		return o.toolDone(r)
 	case Started:

@@ -13,12 +13,13 @@ import (
 
 // The names of commands that change something.
 const (
-	CommandNew    = "new"
-	CommandStop   = "stop"
-	CommandResume = "resume"
-	CommandBranch = "branch"
-	CommandRetry  = "retry"
-	CommandUndo   = "undo"
+	CommandNew     = "new"
+	CommandStop    = "stop"
+	CommandResume  = "resume"
+	CommandBranch  = "branch"
+	CommandRetry   = "retry"
+	CommandUndo    = "undo"
+	CommandCompact = "compact"
 )
 
 // command carries out a person's word to the gateway, at once, also while a turn runs. It answers in the same step.
@@ -38,6 +39,8 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 		sid, text = o.retry(key)
 	case CommandUndo:
 		sid, text = o.undo(key)
+	case CommandCompact:
+		sid, text = o.compact(key, replyTo(m))
 	default:
 		text = fmt.Sprintf("There is no command /%s.", c.Name)
 	}
@@ -86,6 +89,7 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 	}
 	o.note(Record{Kind: "command", ID: CommandStop, Session: sid, Route: key})
 	text := "There is nothing to stop."
+	summing := o.dropCompact(sid)
 	switch {
 	case busy && n > 0:
 		text = "Stopped, and the delegated work with it."
@@ -93,6 +97,11 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 		text = "Stopped."
 	case n > 0:
 		text = "The delegated work is stopped."
+	case summing:
+		text = "Stopped."
+	}
+	if summing {
+		text += "\nThe conversation is not summed up; /compact asks for it again."
 	}
 	if len(untold) > 0 {
 		text += "\nNot told any more: " + strings.Join(untold, "; ")
@@ -232,6 +241,7 @@ func (o *Overlay) leave(s session.Session, line []id.Session, reason session.End
 		}
 	}
 	dropped := o.dropTexts(s.ID)
+	o.dropCompact(s.ID)
 	l := o.lane(s.ID)
 	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
 		c, _ := o.completions.get(cid)

@@ -171,6 +171,9 @@ func (o *Overlay) outstanding() {
 			o.emit(RunStep{t, s})
 		}
 	}
+	for _, sid := range o.lanes.all() {
+		o.sumUp(sid)
+	}
 	for _, k := range o.chats.all() {
 		o.schedule(k)
 	}

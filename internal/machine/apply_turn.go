@@ -36,6 +36,7 @@ func (o *Overlay) openTurn(sid id.Session) {
 		if s.Kind == session.API {
 			o.rest(sid)
 		}
+		o.sumUp(sid)
 		return
 	}
 	o.begin(sid, Turn{})
@@ -57,7 +58,7 @@ func (o *Overlay) begin(sid id.Session, t Turn) {
 		t = o.bind(t, cid)
 	}
 	t = o.take(t, texts)
-	if last := o.lane(sid).LastEntry; last == EntryAssistant || last == EntryCut && !again { // no turn begins on the agent's own words
+	if last := o.lane(sid).LastEntry; last == EntryAssistant || last == EntrySummary || last == EntryCut && !again { // no turn begins on the agent's own words
 		o.write(Entry{Session: sid, Turn: t.ID, Kind: EntryNotice, Content: reminder(o.boundTo(t))})
 	}
 	s.ActiveAt = o.now
@@ -121,7 +122,7 @@ func (o *Overlay) answered(r Answered) (Answer, error) {
 	}
 	t.Calls++
 	t.Crashes, t.Waits, t.Detail, t.NextAt, t.State, t.UpdatedAt = 0, 0, "", time.Time{}, TurnRunning, o.now
-	o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: r.Text, Calls: r.Calls})
+	o.write(Entry{Session: s.ID, Turn: t.ID, Kind: EntryAssistant, Content: r.Text, Calls: r.Calls, Request: r.Tokens})
 	if len(r.Calls) == 0 {
 		o.finish(t, TurnCompleted, r.Text, "")
 		return Answer{}, nil
@@ -162,6 +163,11 @@ func (o *Overlay) unanswered(r Unanswered) (Answer, error) {
 	}
 	if r.Failure == agent.Refused || r.Failure == agent.Credential {
 		o.finish(t, TurnFailed, "", "The model did not take this: "+r.Text)
+		return Answer{}, nil
+	}
+	if r.Failure == agent.TooLong {
+		o.finish(t, TurnFailed, "", "The conversation is longer than the model takes, and could not be summed up: /new begins anew, /undo takes the last exchange back. "+
+			"The operator can set agent.context_tokens to what the model takes. It said: "+r.Text)
 		return Answer{}, nil
 	}
 	t.Waits++

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homing-gateway/homing/internal/agent"
 	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
 )
@@ -31,7 +32,7 @@ func commands() map[string]func(*world, line) error {
 	return map[string]func(*world, line) error{
 		// people
 		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command, "branch": (*world).command,
-		"retry": (*world).command, "undo": (*world).command,
+		"retry": (*world).command, "undo": (*world).command, "compact": (*world).command,
 		"end": func(w *world, l line) error {
 			_, _ = w.apply(machine.EndSession{Session: w.session(l.word(0))})
 			return nil
@@ -55,7 +56,7 @@ func commands() map[string]func(*world, line) error {
 			return nil
 		},
 		// the model
-		"answer": (*world).answer, "call": (*world).answer, "fail": (*world).fail, "done": (*world).toolDone,
+		"answer": (*world).answer, "call": (*world).answer, "fail": (*world).fail, "done": (*world).toolDone, "sum": (*world).sum,
 		// processes
 		"started": (*world).started, "left": (*world).left, "promote": (*world).promote,
 		"overdue": func(w *world, l line) error {
@@ -85,7 +86,7 @@ func commands() map[string]func(*world, line) error {
 		"policy": (*world).setPolicy,
 		"api":    (*world).api,
 		// looking
-		"dump": (*world).dump, "transcript": (*world).showTranscript, "undelivered": (*world).undelivered,
+		"dump": (*world).dump, "transcript": (*world).showTranscript, "force": (*world).showForce, "undelivered": (*world).undelivered,
 	}
 }
 
@@ -216,12 +217,37 @@ func (w *world) fail(l line) error {
 		return err
 	}
 	failure := map[string]agent.Failure{
-		"unavailable": agent.Unavailable, "limited": agent.RateLimited, "refused": agent.Refused, "credential": agent.Credential,
+		"unavailable": agent.Unavailable, "limited": agent.RateLimited, "refused": agent.Refused, "too_long": agent.TooLong, "credential": agent.Credential,
 	}[l.word(1)]
 	w.asked(t.ID, t.Step)
 	w.report(machine.Unanswered{
 		Turn: t.ID, Generation: t.Generation, Step: t.Step, Failure: failure, After: l.span(), Text: l.text("the model said no"),
 	})
+	return nil
+}
+
+// sum is the model's summary of a conversation; with "failed" it made none.
+func (w *world) sum(l line) error {
+	sid := w.session(l.word(0))
+	lane, s := w.disk.lane(sid), w.disk.session(sid)
+	w.carried(func(e machine.Effect) bool { c, ok := e.(machine.Compact); return ok && c.Session.ID == sid })
+	r := machine.Compacted{Session: sid, Generation: s.Generation, Turn: lane.Turn, Entries: lane.Entries}
+	tail, _ := strconv.Atoi(l.option["tail"])
+	force := machine.InForce(w.disk.transcript(sid))
+	c, ok := machine.PlanCompaction(force, func(c id.Completion) bool {
+		_, lives := get[delivery.Completion](w.disk, machine.Completions, string(c))
+		return lives
+	}, machine.Limits{Tail: tail})
+	switch {
+	case l.has("failed"):
+		r.Failed = l.text("not summed up")
+	case !ok:
+		r.Failed = "nothing to sum up"
+	default:
+		r.From, r.Keep, r.Count, r.Text, r.Before = c.From, c.Keep, c.Count, l.text("in short"), machine.TokensOf(force)
+		r.After = r.Before - c.Aside + machine.Entry{Content: r.Text}.Tokens()
+	}
+	w.report(r)
 	return nil
 }
 

@@ -124,6 +124,14 @@ func (w *world) showTranscript(l line) error {
 	return nil
 }
 
+// showForce shows what the model gets of a conversation.
+func (w *world) showForce(l line) error {
+	for _, e := range machine.InForce(w.disk.transcript(w.session(l.word(0)))) {
+		w.tellEntry(e)
+	}
+	return nil
+}
+
 // undelivered lists what is kept with the ended conversations of a place.
 func (w *world) undelivered(l line) error {
 	for _, s := range all[session.Session](w.disk, machine.Sessions) {

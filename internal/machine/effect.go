@@ -24,6 +24,9 @@ type RunStep struct {
 	Session session.Session
 }
 
+// Compact asks for a summary of a session's conversation, for its person, while no turn runs in it.
+type Compact struct{ Session session.Session }
+
 // RunTool carries out a tool call: one on files, or one that looks after a process.
 type RunTool struct {
 	Action  Action
@@ -75,6 +78,7 @@ type Settled struct {
 }
 
 func (RunStep) effect()  {}
+func (Compact) effect()  {}
 func (RunTool) effect()  {}
 func (Tend) effect()     {}
 func (Kill) effect()     {}

@@ -10,6 +10,8 @@ func KindOf(r Request) string {
 		return "answered"
 	case Unanswered:
 		return "unanswered"
+	case Compacted:
+		return "compacted"
 	case ToolDone:
 		return "tool_done"
 	case Started:

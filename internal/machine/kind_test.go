@@ -17,6 +17,7 @@ func TestEveryRequestHasAName(t *testing.T) {
 		machine.Receive{},
 		machine.Answered{},
 		machine.Unanswered{},
+		machine.Compacted{},
 		machine.ToolDone{},
 		machine.Started{},
 		machine.Left{},

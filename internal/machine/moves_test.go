@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/homing-gateway/homing/internal/delivery"
+	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/session"
 )
@@ -17,7 +18,7 @@ func (h *history) people() [][]string {
 			continue // most happens in two places
 		}
 		says = append(says, "say "+p+" "+h.text(), "say "+p+" "+h.text()+" steer")
-		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p)
+		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p, "compact "+p)
 		for _, s := range all[session.Session](h.w.disk, machine.Sessions) {
 			if at := s.Key.Address(); at.Chat == places()[p].Chat && at.Thread == "" {
 				resumes = append(resumes, fmt.Sprintf("resume %s %s", p, h.name(s.ID)))
@@ -49,10 +50,12 @@ func (h *history) models() (acts [][]string) {
 				acts = append(acts, lines)
 			}
 			var fails []string
-			for _, f := range []string{"unavailable", "limited 7s", "refused", "credential"} {
+			for _, f := range []string{"unavailable", "limited 7s", "refused", "too_long", "credential"} {
 				fails = append(fails, fmt.Sprintf("fail %s %s", s, f))
 			}
-			acts = append(acts, fails)
+			acts = append(acts, fails, h.summaries(t.Session))
+		case machine.Compact:
+			acts = append(acts, h.summaries(e.Session.ID))
 		case machine.RunTool:
 			a := h.name(e.Action.ID)
 			acts = append(acts, []string{"done " + a})
@@ -62,6 +65,14 @@ func (h *history) models() (acts [][]string) {
 		}
 	}
 	return acts
+}
+
+// summaries are made of a conversation: more or less of it stays, or none is made.
+func (h *history) summaries(sid id.Session) (lines []string) {
+	for _, tail := range []int{0, 20, 60, 200} {
+		lines = append(lines, fmt.Sprintf(`sum %s "s" tail=%d`, h.name(sid), tail))
+	}
+	return append(lines, fmt.Sprintf("sum %s failed", h.name(sid)))
 }
 
 // commands are those that a model may run.

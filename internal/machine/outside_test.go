@@ -147,6 +147,10 @@ func (h *history) next() string {
 			if t, ok := get[machine.Turn](h.w.disk, machine.Turns, string(e.Turn.ID)); ok && t.Step == e.Turn.Step {
 				return fmt.Sprintf(`answer %s "said"`, h.name(e.Session.ID))
 			}
+		case machine.Compact:
+			if l := h.w.disk.lane(e.Session.ID); l.Compact != nil && l.Turn == "" {
+				return fmt.Sprintf(`sum %s "s"`, h.name(e.Session.ID))
+			}
 		case machine.RunTool:
 			if a, ok := get[machine.Action](h.w.disk, machine.Actions, string(e.Action.ID)); ok && a.State == machine.ActionRunning {
 				return "done " + h.name(a.ID)
@@ -181,6 +185,11 @@ func (h *history) stuck() error {
 	d := h.w.disk
 	for _, t := range all[machine.Turn](d, machine.Turns) {
 		return fmt.Errorf("%s of %s is stuck as %s", t.ID, t.Session, t.State)
+	}
+	for _, l := range all[machine.Lane](d, machine.Lanes) {
+		if l.Compact != nil {
+			return fmt.Errorf("the person in %s waits for a summary", l.Session)
+		}
 	}
 	for _, p := range all[machine.Process](d, machine.Processes) {
 		if !p.State.Ended() {

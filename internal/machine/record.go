@@ -31,6 +31,14 @@ type Lane struct {
 	Unread    int          `json:"unread,omitempty"`
 	// Asked are the latest exchanges of the transcript that began with a person's text, for /retry and /undo.
 	Asked []Asked `json:"asked,omitempty"`
+	// Compact is a person's /compact that is not carried out yet; Summaries counts the compactions so far.
+	Compact   *CompactAsked `json:"compact,omitempty"`
+	Summaries int           `json:"summaries,omitempty"`
+}
+
+// CompactAsked is a person who waits for the conversation to be summed up.
+type CompactAsked struct {
+	ReplyTo string `json:"reply_to,omitempty"`
 }
 
 // MaxAsked is how many exchanges /undo can go back.
@@ -238,8 +246,8 @@ const (
 	EntryAssistant EntryKind = "assistant"
 	EntryTool      EntryKind = "tool"
 	EntryNotice    EntryKind = "notice"
-	EntrySummary   EntryKind = "summary"
-	EntryCut       EntryKind = "cut" // sets earlier entries aside; the model never gets it
+	EntrySummary   EntryKind = "summary" // stands for what it sets aside
+	EntryCut       EntryKind = "cut"     // sets earlier entries aside; the model never gets it
 )
 
 // Entry is one entry of a transcript. Entries are only ever appended.
@@ -254,9 +262,12 @@ type Entry struct {
 	CallID     string        `json:"call_id,omitempty"`
 	Tool       string        `json:"tool,omitempty"`
 	Completion id.Completion `json:"completion,omitempty"`
-	From       uint64        `json:"from,omitempty"`  // of a cut: the first entry that it may set aside
+	From       uint64        `json:"from,omitempty"`  // of a cut: the first entry that it may set aside; of a summary: the first that stays
 	Texts      bool          `json:"texts,omitempty"` // of a cut: people's texts as well
-	At         time.Time     `json:"at"`
+	Keep       []uint64      `json:"keep,omitempty"`  // of a summary: entries before From that stay as well
+	// Request is, of an answer, how many tokens the request took that it answers, as the provider counted; 0: it did not say.
+	Request int       `json:"request,omitempty"`
+	At      time.Time `json:"at"`
 }
 
 // cuts tells whether a cut sets an earlier entry aside: what the agent said and did from From on, and with Texts what
@@ -274,15 +285,33 @@ func (e Entry) cuts(x Entry) bool {
 	return false
 }
 
-// InForce returns what the model gets of a whole transcript: all entries but cuts and what they set aside.
+// covers tells whether a summary stands for an earlier entry: an earlier summary, or what stood before From and is not kept.
+func (e Entry) covers(x Entry) bool {
+	return x.Kind == EntrySummary || x.Seq < e.From && !slices.Contains(e.Keep, x.Seq)
+}
+
+// liftedBy tells whether a cut takes back the summary: the summary tells of entries that the cut sets aside. What it stood
+// for is in force again then, but for those.
+func (e Entry) liftedBy(cut Entry) bool { return cut.Kind == EntryCut && cut.From < e.From }
+
+// InForce returns what the model gets of a whole transcript: all entries but cuts, what they set aside, and what summaries
+// stand for. A summary comes before the first entry that it leaves as it was; what it keeps of earlier ones comes before it.
 func InForce(entries []Entry) []Entry {
 	out := make([]Entry, 0, len(entries))
-	for _, e := range entries {
-		if e.Kind == EntryCut {
+	for i, e := range entries {
+		switch {
+		case e.Kind == EntryCut:
 			out = slices.DeleteFunc(out, e.cuts)
-			continue
+		case e.Kind != EntrySummary:
+			out = append(out, e)
+		case !slices.ContainsFunc(entries[i+1:], e.liftedBy):
+			out = slices.DeleteFunc(out, e.covers)
+			at := slices.IndexFunc(out, func(x Entry) bool { return x.Seq >= e.From })
+			if at < 0 {
+				at = len(out)
+			}
+			out = slices.Insert(out, at, e)
 		}
-		out = append(out, e)
 	}
 	return out
 }

@@ -45,6 +45,7 @@ type Answered struct {
 	Step       int
 	Text       string
 	Calls      []agent.Call
+	Tokens     int // of the request, as the provider counted; 0: it did not say
 }
 
 // Unanswered tells that an attempt at a step failed.
@@ -55,6 +56,22 @@ type Unanswered struct {
 	Failure    agent.Failure
 	After      time.Duration // the server asked to wait that long
 	Text       string        // for people
+}
+
+// Compacted tells that the model has summed up the beginning of a transcript; or, where a person waits for that, that nothing
+// came of it.
+type Compacted struct {
+	Session    id.Session
+	Generation uint64
+	Turn       id.Turn // that runs; none: the session rests
+	Entries    uint64  // of the transcript, when it was read
+	From       uint64  // the first entry that stays as it is
+	Keep       []uint64
+	Text       string // the summary
+	Count      int    // entries that it stands for
+	Before     int    // tokens of the conversation, estimated
+	After      int
+	Failed     string // why nothing came of it, for people; empty: it came to a summary
 }
 
 // ToolDone tells that a tool call was carried out.
@@ -164,6 +181,7 @@ type Shutdown struct{}
 func (Receive) request()        {}
 func (Answered) request()       {}
 func (Unanswered) request()     {}
+func (Compacted) request()      {}
 func (ToolDone) request()       {}
 func (Started) request()        {}
 func (Left) request()           {}

@@ -15,6 +15,7 @@ type reading struct {
 	entries uint64
 	open    []string // calls that are not answered
 	last    machine.EntryKind
+	all     []machine.Entry
 	force   []machine.Entry // what the model gets
 }
 
@@ -26,15 +27,82 @@ func (t *reading) spoke() machine.EntryKind {
 	return t.force[len(t.force)-1].Kind
 }
 
-// cut sets aside what a cut names: the agent's, or everything but what notices told.
-func (t *reading) cut(e machine.Entry) {
-	var kept []machine.Entry
-	for _, x := range t.force {
-		if x.Seq < e.From || x.Kind == machine.EntryNotice && x.Completion != "" || x.Kind == machine.EntryUser && !e.Texts {
-			kept = append(kept, x)
+// add takes an entry. What is in force is worked out anew where entries are set aside.
+func (t *reading) add(e machine.Entry) error {
+	t.last, t.all = e.Kind, append(t.all, e)
+	if e.Kind != machine.EntryCut && e.Kind != machine.EntrySummary {
+		t.force = append(t.force, e)
+		return nil
+	}
+	t.force = standing(t.all)
+	if got := machine.InForce(t.all); !slices.Equal(numbers(got), numbers(t.force)) {
+		return fmt.Errorf("InForce gives %v, want %v", numbers(got), numbers(t.force))
+	}
+	return legal(t.force)
+}
+
+// standing is what the model gets of a transcript, said entry by entry: not a cut; not what a later cut names (the agent's,
+// or everything but what notices told); of summaries the last one that is not lifted; nothing that such a summary stands for.
+func standing(all []machine.Entry) (out []machine.Entry) {
+	lifted := func(s machine.Entry) bool {
+		return slices.ContainsFunc(all, func(c machine.Entry) bool {
+			return c.Kind == machine.EntryCut && c.Seq > s.Seq && c.From < s.From
+		})
+	}
+	setsAside := func(e, x machine.Entry) bool {
+		switch {
+		case e.Seq < x.Seq:
+			return false
+		case e.Kind == machine.EntryCut:
+			return x.Seq >= e.From && (x.Kind != machine.EntryNotice || x.Completion == "") && (x.Kind != machine.EntryUser || e.Texts)
+		case e.Kind == machine.EntrySummary && !lifted(e):
+			return x.Seq < e.From && !slices.Contains(e.Keep, x.Seq)
+		}
+		return false
+	}
+	var summary machine.Entry
+	for _, x := range all {
+		if x.Kind == machine.EntrySummary && !lifted(x) {
+			summary = x
 		}
 	}
-	t.force = kept
+	for _, x := range all {
+		if summary.Seq > 0 && x.Seq >= summary.From {
+			out = append(out, summary)
+			summary.Seq = 0
+		}
+		aside := slices.ContainsFunc(all, func(e machine.Entry) bool { return setsAside(e, x) })
+		if x.Kind != machine.EntryCut && x.Kind != machine.EntrySummary && !aside {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func numbers(entries []machine.Entry) (out []uint64) {
+	for _, e := range entries {
+		out = append(out, e.Seq)
+	}
+	return out
+}
+
+// legal tells whether every result stands behind its call, and every call that is not among the last has its result.
+func legal(force []machine.Entry) error {
+	var open []string
+	for _, e := range force {
+		switch i := slices.Index(open, e.CallID); {
+		case e.Kind == machine.EntryTool && i < 0:
+			return fmt.Errorf("%v: the result %d is without its call", numbers(force), e.Seq)
+		case e.Kind == machine.EntryTool:
+			open = slices.Delete(open, i, i+1)
+		case len(open) > 0:
+			return fmt.Errorf("%v: %d stands between calls and results", numbers(force), e.Seq)
+		}
+		for _, c := range e.Calls {
+			open = append(open, c.ID)
+		}
+	}
+	return nil
 }
 
 // copied: a branch begins with what its parent's transcript holds, and notices that stand there stand in both.
@@ -46,7 +114,7 @@ func (r *rules) copied(c machine.Copy) error {
 	case from.entries != c.Through || len(from.open) > 0:
 		return fmt.Errorf("%d of %d entries of %s are copied, %v are open", c.Through, from.entries, c.From, from.open)
 	}
-	r.transcripts[c.To] = &reading{entries: from.entries, last: from.last, force: slices.Clone(from.force)}
+	r.transcripts[c.To] = &reading{entries: from.entries, last: from.last, all: slices.Clone(from.all), force: slices.Clone(from.force)}
 	for _, e := range r.w.disk.transcript(c.From) {
 		if e.Completion != "" {
 			r.entered[string(e.Completion)+" in "+string(c.To)]++
@@ -90,11 +158,8 @@ func (r *rules) entries(s step) error {
 		case e.Kind == machine.EntryAssistant && (t.spoke() == machine.EntryAssistant || t.spoke() == ""):
 			return fmt.Errorf("%s: the agent speaks after %q", e.Session, t.spoke())
 		}
-		t.last = e.Kind
-		if e.Kind == machine.EntryCut {
-			t.cut(e)
-		} else {
-			t.force = append(t.force, e)
+		if err := t.add(e); err != nil {
+			return fmt.Errorf("%s: %w", e.Session, err)
 		}
 		for _, c := range e.Calls {
 			t.open = append(t.open, c.ID)
@@ -231,6 +296,8 @@ func (r *rules) effects(s step) error {
 		}
 		ok := true
 		switch e := e.Effect.(type) {
+		case machine.Compact:
+			ok = s.after.lane(e.Session.ID).Compact != nil
 		case machine.RunStep:
 			_, ok = either[machine.Turn](s.after, machine.Turns, string(e.Turn.ID))
 		case machine.RunTool:

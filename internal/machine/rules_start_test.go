@@ -24,6 +24,8 @@ func (r *rules) start(s step) error {
 			asked["kill "+string(e.Process)]++
 		case machine.RunStep:
 			asked["go on with "+string(e.Turn.ID)]++
+		case machine.Compact:
+			asked["sum up "+string(e.Session.ID)]++
 		case machine.RunTool:
 			asked["go on with "+string(e.Action.Turn)]++
 		case machine.Prepare:
@@ -53,6 +55,11 @@ func (r *rules) start(s step) error {
 	for _, t := range all[machine.Turn](s.after, machine.Turns) {
 		if !heldElsewhere(s.after, t) {
 			want["go on with "+string(t.ID)] = 1
+		}
+	}
+	for _, l := range all[machine.Lane](s.after, machine.Lanes) {
+		if l.Compact != nil && l.Turn == "" && !slices.Contains(r.w.unreadable, l.Session) {
+			want["sum up "+string(l.Session)] = 1
 		}
 	}
 	for _, m := range all[delivery.Outgoing](s.after, machine.Outgoings) {

@@ -398,7 +398,7 @@ func (o *Overlay) write(e Entry) uint64 {
 // copyTranscript lets a fresh session begin with what stands in the transcript of another one.
 func (o *Overlay) copyTranscript(from, to id.Session) {
 	f, l := o.lane(from), o.lane(to)
-	l.Turns, l.Last, l.Entries, l.LastEntry, l.Asked = f.Turns, f.Last, f.Entries, f.LastEntry, f.Asked
+	l.Turns, l.Last, l.Entries, l.LastEntry, l.Asked, l.Summaries = f.Turns, f.Last, f.Entries, f.LastEntry, f.Asked, f.Summaries
 	o.setLane(l)
 	o.appended = append(o.appended, Change{Entries, EntryKey(to, 0), Copy{from, to, f.Entries}})
 	for _, cid := range o.completions.all() {

@@ -77,6 +77,8 @@ func (w *world) tellEffect(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.RunStep:
 		w.printf("→ ask the model: %s step %d of %s", w.names.of(string(e.Turn.ID)), e.Turn.Step, w.names.of(string(e.Session.ID)))
+	case machine.Compact:
+		w.printf("→ sum up %s", w.names.of(string(e.Session.ID)))
 	case machine.RunTool:
 		w.printf("→ carry out %s: %s, at most %s", w.names.of(string(e.Action.ID)), w.flat(e.Action.Call.Arguments), e.Timeout)
 	case machine.Tend:

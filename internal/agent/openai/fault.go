@@ -114,11 +114,33 @@ func (c complaint) noMoney() bool {
 	})
 }
 
+// codedTooLong tells by its code whether the complaint is that the request is longer than the model takes.
+func (c complaint) codedTooLong() bool {
+	for _, word := range []string{c.code, c.kind} {
+		switch word {
+		case "context_length_exceeded", "exceed_context_size_error", "string_above_max_length":
+			return true
+		}
+	}
+	return false
+}
+
+// saysTooLong tells the same by its words: many servers have no code for it.
+func (c complaint) saysTooLong() bool {
+	said := strings.ToLower(c.message)
+	return slices.ContainsFunc([]string{
+		"context length", "context window", "context size", "context_length", "prompt is too long", "input is too long", "input length",
+		"too many tokens", "request too large", "maximum number of tokens",
+	}, func(words string) bool { return strings.Contains(said, words) })
+}
+
 // failureOf says how an HTTP error is to be taken.
 func failureOf(status int, c complaint) agent.Failure {
 	switch {
 	case c.noMoney():
 		return agent.Refused
+	case c.codedTooLong(), status == 413, (status == 400 || status == 422) && c.saysTooLong():
+		return agent.TooLong
 	case status == 429:
 		return agent.RateLimited
 	case status == 401, status == 403:
@@ -137,11 +159,19 @@ func (c complaint) midStream() agent.Failure {
 	if c.noMoney() {
 		return agent.Refused
 	}
+	if c.codedTooLong() {
+		return agent.TooLong
+	}
 	for _, word := range []string{c.code, c.kind} {
 		switch word {
 		case "rate_limit_exceeded", "rate_limit_error":
 			return agent.RateLimited
-		case "invalid_request_error", "context_length_exceeded", "exceed_context_size_error", "BadRequestError", "model_not_found", "content_filter":
+		case "invalid_request_error", "BadRequestError":
+			if c.saysTooLong() {
+				return agent.TooLong
+			}
+			return agent.Refused
+		case "model_not_found", "content_filter":
 			return agent.Refused
 		case "invalid_api_key", "authentication_error", "permission_error":
 			return agent.Credential

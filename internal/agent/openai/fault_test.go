@@ -46,12 +46,16 @@ func TestFailuresOnTheWire(t *testing.T) {
 		{"a conflict", fakeopenai.Fail(409, "conflict"), agent.Unavailable, "", 0},
 		{"a wrong key", fakeopenai.Fail(401, "Incorrect API key provided: "+key), agent.Credential, "Incorrect API key", 0},
 		{"a key without the right", fakeopenai.Fail(403, "Country not supported"), agent.Credential, "", 0},
-		{"a bad request", fakeopenai.Fail(400, "context length exceeded"), agent.Refused, "context length exceeded", 0},
+		{"a bad request", fakeopenai.Fail(400, "messages must alternate"), agent.Refused, "messages must alternate", 0},
 		{"a bad request, as a list", fakeopenai.Page(400, "application/json", `[{"error":{"code":400,"message":"no such field"}}]`), agent.Refused, "no such field", 0},
 		{"a bad request, as a text", fakeopenai.Page(400, "application/json", `{"error":"model is required"}`), agent.Refused, "model is required", 0},
 		{"a bad request, as detail", fakeopenai.Page(422, "application/json", `{"detail":[{"msg":"field required"}]}`), agent.Refused, "field required", 0},
 		{"an unknown model", fakeopenai.Fail(404, "model m-1 not found"), agent.Refused, "m-1", 0},
-		{"too long", fakeopenai.Page(413, "text/plain", "Payload Too Large"), agent.Refused, "", 0},
+		{"too long", fakeopenai.Page(413, "text/plain", "Payload Too Large"), agent.TooLong, "", 0},
+		{"too long, by a code", fakeopenai.TooLong(), agent.TooLong, "maximum context length", 0},
+		{"too long, by a type and as a fault", fakeopenai.Page(500, "application/json", `{"error":{"code":500,"message":"the request exceeds the size","type":"exceed_context_size_error"}}`), agent.TooLong, "exceeds", 0},
+		{"too long, in words", fakeopenai.Page(400, "application/json", `{"object":"error","message":"This model's maximum context length is 16384 tokens. However, you requested 122946 tokens","type":"BadRequestError","code":400}`), agent.TooLong, "16384", 0},
+		{"too long, in mid-stream and in words", fakeopenai.Stream(half, fakeopenai.Event(`{"error":{"message":"input exceeds the context window","type":"invalid_request_error"}}`)), agent.TooLong, "", 0},
 		{"no credit", fakeopenai.Fail(402, "Insufficient Balance"), agent.Refused, "", 0},
 		{"a move", fakeopenai.Page(308, "text/html", "moved", "Location", "https://elsewhere.example/v1/chat/completions?key="+key), agent.Refused, "elsewhere.example", 0},
 		{"a web page", fakeopenai.Page(200, "text/html", "<!doctype html><p>Welcome"), agent.Refused, "base URL", 0},
@@ -67,7 +71,7 @@ func TestFailuresOnTheWire(t *testing.T) {
 		{"an error in mid-stream", fakeopenai.Stream(half, fakeopenai.Event(`{"error":{"message":"worker died `+key+`","type":"server_error"}}`), fakeopenai.Done()), agent.Unavailable, "worker died", 0},
 		{"an error in mid-stream as a text", fakeopenai.Stream(half, fakeopenai.Event(`{"error":"worker died"}`), fakeopenai.Done()), agent.Unavailable, "worker died", 0},
 		{"an error in mid-stream with a status", fakeopenai.Stream(half, fakeopenai.Event(`{"id":"x","error":{"message":"upstream","code":429},"choices":[{"delta":{},"finish_reason":"error"}]}`)), agent.RateLimited, "upstream", 0},
-		{"an error without its prefix", fakeopenai.Stream(half, fakeopenai.Raw(`{"error":{"message":"too long","code":"context_length_exceeded"}}`+"\n")), agent.Refused, "too long", 0},
+		{"an error without its prefix", fakeopenai.Stream(half, fakeopenai.Raw(`{"error":{"message":"too long","code":"context_length_exceeded"}}`+"\n")), agent.TooLong, "too long", 0},
 		{"an error as the only event", fakeopenai.Page(200, "application/json", `{"error":{"message":"no such model","code":404}}`), agent.Refused, "no such model", 0},
 		{"a finish that says error", fakeopenai.Stream(half, fakeopenai.Finish("error"), fakeopenai.Done()), agent.Unavailable, "", 0},
 		{"a content filter", fakeopenai.Stream(fakeopenai.Finish("content_filter"), fakeopenai.Done()), agent.Refused, "content filter", 0},
@@ -92,7 +96,7 @@ func TestFailuresOnTheWire(t *testing.T) {
 
 func TestEveryStatusHasOneReaction(t *testing.T) {
 	fake, p := start(t, 0)
-	want := map[int]agent.Failure{401: agent.Credential, 403: agent.Credential, 408: agent.Unavailable, 409: agent.Unavailable, 425: agent.Unavailable, 429: agent.RateLimited}
+	want := map[int]agent.Failure{401: agent.Credential, 403: agent.Credential, 408: agent.Unavailable, 409: agent.Unavailable, 425: agent.Unavailable, 413: agent.TooLong, 429: agent.RateLimited}
 	for status := 400; status < 600; status++ {
 		expected, special := want[status]
 		switch {

@@ -12,7 +12,7 @@
 //	rules:
 //	  - name: free text
 //	    when:                        # all that is named must hold
-//	      who: person                # or subagent
+//	      who: person                # or subagent; summary: the request for one, whose text is the record
 //	      says: [build, make]        # one of these words is in the text, in any case; a single word needs no list
 //	      matches: 'build (\w+)'     # a regular expression on the text
 //	      brief: '^Build'            # one on the conversation's first user message, a subagent's brief

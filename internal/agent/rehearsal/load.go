@@ -96,7 +96,7 @@ func (l *loader) rule(n *yaml.Node, at string) *rule {
 
 func (l *loader) condition(n *yaml.Node, at string, c *condition) {
 	l.mapping(n, at, map[string]func(*yaml.Node){
-		"who": func(n *yaml.Node) { c.who = l.oneOf(n, at+".who", "person", "subagent") },
+		"who": func(n *yaml.Node) { c.who = l.oneOf(n, at+".who", "person", "subagent", "summary") },
 		"says": func(n *yaml.Node) {
 			if n.Kind == yaml.SequenceNode {
 				for _, item := range n.Content {
@@ -134,7 +134,7 @@ func (l *loader) failing(n *yaml.Node, at string) *failing {
 	l.mapping(n, at, map[string]func(*yaml.Node){
 		"kind": func(n *yaml.Node) {
 			f.kind = agent.Failure(l.oneOf(n, at+".kind",
-				string(agent.Unavailable), string(agent.RateLimited), string(agent.Refused), string(agent.Credential)))
+				string(agent.Unavailable), string(agent.RateLimited), string(agent.Refused), string(agent.TooLong), string(agent.Credential)))
 		},
 		"times": func(n *yaml.Node) {
 			if f.times = l.number(n, at+".times"); f.times < 1 {

@@ -50,6 +50,17 @@ func split(text string) []input {
 	return out
 }
 
+// withoutSummary leaves out the summary of what was said before, which is nothing to be answered.
+func withoutSummary(text string) string {
+	const begins, ends = "[homing:summary]\n", "\n[homing:end of summary]"
+	before, rest, found := strings.Cut("\n"+text, "\n"+begins)
+	if !found {
+		return text
+	}
+	_, after, _ := strings.Cut(rest, ends)
+	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after))
+}
+
 // noticeEnd is the number of lines of the notice that lines begin with.
 func noticeEnd(lines []string) int {
 	ended := false // the origin was seen

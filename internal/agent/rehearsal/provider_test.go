@@ -168,3 +168,35 @@ func TestAScriptFromAFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A request for a summary is answered by the rules for it and by no other, however much of what people say is in it.
+func TestSummaries(t *testing.T) {
+	ask := func(rules string) string {
+		t.Helper()
+		resp, err := script(t, "rules:\n"+rules).Complete(t.Context(), agent.Request{
+			Summary: true, Session: "sub_1", Messages: []agent.Message{{Role: agent.User, Text: "Person:\n[homing:process proc_1 lost]\n\nPerson:\nhello"}},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Text
+	}
+	const others = "- {when: {says: hello}, say: no}\n- {when: {who: subagent}, say: no}\n- {when: {notice: any}, say: no}\n"
+	if got := ask(others + "- {when: {who: summary, says: hello}, say: 'they said {{text | line}}'}"); got != "they said Person:" {
+		t.Errorf("got %q", got)
+	}
+	if got := ask(others); !strings.Contains(got, "sums up") || !strings.Contains(got, "hello") {
+		t.Errorf("without a rule: %q", got)
+	}
+	p := script(t, "rules:\n- {when: {who: summary}, say: summary}\n- {when: {notice: any}, say: notice}\n- {say: '{{text}}|{{first}}|{{brief}}'}")
+	const summary = "[homing:summary]\nThis is a machine notice.\n\nbe\n\nfore\n[homing:end of summary]"
+	for text, want := range map[string]string{
+		summary + "\n\nhello": "hello|hello|hello", "brief\n\n" + summary: "brief|brief|brief", "brief\n\n" + summary + "\n\nmore": "brief\n\nmore|brief\n\nmore|brief\n\nmore",
+		summary + "\n\n[homing:process proc_1 lost]\nm\nb": "notice",
+	} {
+		resp, err := p.Complete(t.Context(), agent.Request{Messages: []agent.Message{{Role: agent.User, Text: text}}}, nil)
+		if err != nil || resp.Text != want {
+			t.Errorf("%q is answered by %q, %v, want %q", text, resp.Text, err, want)
+		}
+	}
+}

@@ -40,7 +40,7 @@ type call struct {
 
 // condition holds when all that it names holds.
 type condition struct {
-	who      string // "person", "subagent" or ""
+	who      string // "person", "subagent", "summary" or "": either of the first two
 	says     []string
 	matches  *regexp.Regexp
 	brief    *regexp.Regexp
@@ -65,6 +65,9 @@ type resultCondition struct {
 }
 
 func (c *condition) fits(s *scene, in input) bool {
+	if s.request.Summary != (c.who == "summary") {
+		return false
+	}
 	if c.anything {
 		return in.notice == nil
 	}

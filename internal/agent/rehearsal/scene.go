@@ -31,10 +31,16 @@ type input struct {
 
 func newScene(r agent.Request) *scene {
 	s := &scene{request: r, subagent: isSubagent(r), nextCall: 1, size: len(r.System)}
+	if r.Summary && len(r.Messages) > 0 { // a record is one thing, whatever is in it
+		record := r.Messages[len(r.Messages)-1].Text
+		s.inputs, s.brief, s.size = []input{{text: record}}, record, s.size+len(record)
+		return s
+	}
 	for i, m := range r.Messages {
 		s.size += len(m.Text)
 		switch m.Role {
 		case agent.User:
+			m.Text = withoutSummary(m.Text)
 			if s.brief == "" {
 				s.brief = m.Text
 			}
@@ -106,6 +112,9 @@ func (in input) last() (m agent.Message, ok bool) {
 func (s *scene) text(l line) string {
 	if l.rule != nil {
 		return l.rule.say.render(s, l)
+	}
+	if s.request.Summary {
+		return "The rehearsal agent sums up, without a model. The conversation began: " + shorten(strings.Join(strings.Fields(l.input.text), " "))
 	}
 	if n := l.input.notice; n != nil {
 		return strings.TrimSpace(fmt.Sprintf("A notice came that the script has no rule for: %s %s %s.\n\n%s", n.kind, n.id, n.status, l.input.text))

@@ -93,6 +93,11 @@ func FailAs(status int, code, message string, header ...string) Answer {
 	}}), header...)
 }
 
+// TooLong refuses the request as longer than the model takes, as OpenAI writes it.
+func TooLong() Answer {
+	return FailAs(http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.")
+}
+
 // Page answers with any body.
 func Page(status int, contentType, body string, header ...string) Answer {
 	return func(x *Exchange) {

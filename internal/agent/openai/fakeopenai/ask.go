@@ -203,6 +203,12 @@ func Result(part string) Match {
 	return func(a Ask) bool { return len(a.Results()) > 0 && strings.Contains(a.LastResult(), part) }
 }
 
+// Summary matches requests for a summary of a conversation: they offer no tool, and what they hold is a record. Rules that
+// look for words would find them there as well, so the rule for summaries goes first.
+func Summary() Match {
+	return func(a Ask) bool { return len(a.Tools) == 0 && strings.Contains(a.System(), "summary") }
+}
+
 // Offers matches requests that offer the tool to the model.
 func Offers(tool string) Match { return func(a Ask) bool { return slices.Contains(a.Tools, tool) } }
 
