@@ -40,7 +40,7 @@ type Agent struct {
 	SystemPrompt   string   `yaml:"system_prompt" doc:"Text in front of every conversation."`
 	Workspace      string   `yaml:"workspace" kind:"path" doc:"Folder that the agent works in. Empty: workspace in the data folder."`
 	MaxIterations  int      `yaml:"max_iterations" default:"250" min:"1" doc:"Model calls in one turn."`
-	ContextTokens  int      `yaml:"context_tokens" default:"120000" min:"1" doc:"Size of the model's context; compaction starts at 80 %."`
+	ContextTokens  int      `yaml:"context_tokens" default:"120000" min:"0" doc:"Size of the model's context; compaction starts at 80 %. 0: never by itself."`
 	RequestTimeout Duration `yaml:"request_timeout" default:"10m" doc:"How long one model call may take."`
 }
 

@@ -21,6 +21,9 @@ func printSession(s view.Session) {
 	if s.Parent != "" {
 		fmt.Printf("  goes on from %s\n", s.Parent)
 	}
+	if s.Summaries > 0 {
+		fmt.Printf("  summed up %d time(s)\n", s.Summaries)
+	}
 	fmt.Printf("  owner %s, walked %s\n", s.Owner, strings.Join(s.Path, " → "))
 	for _, e := range s.Entries {
 		fmt.Printf("\n[%s] %s", e.CreatedAt.Format("15:04:05"), e.Kind)

@@ -30,6 +30,7 @@ func chatCommands() []chatCommand {
 		{"branch", "go on in a copy of this conversation; the old one stays as it is", false},
 		{"retry", "ask your last text again; what was answered is set aside", false},
 		{"undo", "take your last text and all that was said after it out of the agent's mind", false},
+		{"compact", "sum up what was said so far, so that the conversation takes less of the model's memory", false},
 		{"undelivered", "results that came after their conversation had ended", false},
 		{"tasks", "delegated work and processes", false},
 		{"why", "why the last result came here", false},
@@ -41,7 +42,7 @@ func chatCommands() []chatCommand {
 
 // notBuiltCommands are reserved words that this version does not carry out.
 func notBuiltCommands() []string {
-	return []string{"compact", "queue", "steer", "approve", "deny", "model", "sethome", "selftest", "platform"}
+	return []string{"queue", "steer", "approve", "deny", "model", "sethome", "selftest", "platform"}
 }
 
 // menu is the native command menu.
@@ -87,6 +88,8 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 		return &machine.Command{Name: name}, ""
 	case "resume":
 		return g.resume(a, m, key, arg)
+	case machine.CommandCompact:
+		return g.compactCommand(key)
 	}
 	reply, err := g.reply(a, m, key, name)
 	if err != nil {

@@ -75,6 +75,8 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.RunStep:
 		g.runStep(e)
+	case machine.Compact: // not waited for by a drain: it is asked for again at the next start
+		g.tasks.begin(func() { g.compactAtRest(e) })
 	case machine.Kill:
 		g.inHand(func() { g.kill(e) })
 	case machine.Prepare:

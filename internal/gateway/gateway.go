@@ -26,6 +26,8 @@ type Profile struct {
 	SystemPrompt string
 	Workspace    string
 	Policy       machine.Policy
+	// ContextTokens is the size of the model's context. At 80 % of it a conversation is summed up; 0: never by itself.
+	ContextTokens int
 
 	Steer              bool
 	PromoteAfter       time.Duration

@@ -13,7 +13,6 @@ import (
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/session"
-	"github.com/homing-gateway/homing/internal/tool"
 )
 
 // stepTable knows what is being carried out for which turn, so that it can be stopped.
@@ -152,21 +151,18 @@ func (g *Gateway) runStep(e machine.RunStep) {
 }
 
 func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
-	p := g.profile(e.Session.Profile)
 	log := g.log.With(zap.String("session", string(e.Session.ID)), zap.String("turn", string(e.Turn.ID)))
-	entries, err := g.o.Store.Entries(e.Session.ID, 1)
-	if err != nil {
-		log.Error("transcript not read", zap.Error(err))
-		g.report(g.work, machine.Unanswered{
-			Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Failure: agent.Unavailable, Text: "the transcript could not be read",
-		})
-		return
-	}
+	t, err := g.fit(ctx, e.Session.ID)
+	var response agent.Response
 	began := time.Now()
-	response, err := p.Provider.Complete(ctx, agent.Request{
-		Model: p.Model, System: systemPrompt(p, e.Session), Messages: messages(entries),
-		Tools: tool.Offer(e.Session.Depth, p.Policy.MaxSpawnDepth), Session: string(e.Session.ID),
-	}, nil)
+	if err == nil {
+		response, err = t.profile.Provider.Complete(ctx, t.request, nil)
+	}
+	if err != nil && ctx.Err() == nil && agent.AsProviderError(err).Failure == agent.TooLong {
+		if t, err = g.shorten(ctx, t, err); err == nil {
+			response, err = t.profile.Provider.Complete(ctx, t.request, nil)
+		}
+	}
 	if ctx.Err() != nil {
 		return // stopped: what it would have said is of no use to anyone
 	}
@@ -189,7 +185,7 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 		response.Text = strings.TrimSpace(response.Text + "\n\n⚠ The answer was cut: the model reached its limit of tokens.")
 	}
 	g.report(g.work, machine.Answered{
-		Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Text: response.Text, Calls: response.Calls,
+		Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Text: response.Text, Calls: response.Calls, Tokens: response.InputTokens,
 	})
 }
 

@@ -10,17 +10,20 @@ import (
 	"github.com/homing-gateway/homing/internal/workspace"
 )
 
-// messages turns what is in force of a transcript into the messages of a request. Notices and texts that stand together are one user-role
+// messages turns entries that are in force into the messages of a request. Notices and texts that stand together are one user-role
 // message, in their order, an empty line between them; an answer that said nothing is left out. What comes out alternates
 // and answers every call, as strict providers want it.
-func messages(entries []machine.Entry) []agent.Message {
+func messages(force []machine.Entry) []agent.Message {
 	var out []agent.Message
-	for _, e := range machine.InForce(entries) {
+	for _, e := range force {
 		switch e.Kind {
 		case machine.EntryUser, machine.EntryNotice, machine.EntrySummary:
 			text := e.Content
-			if e.Kind == machine.EntryUser {
+			switch e.Kind {
+			case machine.EntryUser:
 				text = unmarked(text)
+			case machine.EntrySummary:
+				text = summaryText(text)
 			}
 			if e.Speaker != "" {
 				text = e.Speaker + ": " + text

@@ -101,16 +101,15 @@ func ShowSession(db *store.DB, typed string) (Session, error) {
 	o := withOwner(db, s)
 	entries, err := db.Entries(s.ID, 1)
 	o.Entries = make([]Entry, 0, len(entries))
-	force := machine.InForce(entries)
+	force := map[uint64]bool{}
+	for _, e := range machine.InForce(entries) {
+		force[e.Seq] = true
+	}
 	for _, e := range entries {
 		x := Entry{
 			ID: fmt.Sprintf("%s.%d", s.ID, e.Seq), Kind: string(e.Kind), Content: e.Content, Turn: string(e.Turn), Tool: e.Tool, Speaker: e.Speaker, CreatedAt: e.At,
 		}
-		if len(force) > 0 && force[0].Seq == e.Seq {
-			force = force[1:]
-		} else {
-			x.SetAside = e.Kind != machine.EntryCut
-		}
+		x.SetAside = !force[e.Seq] && e.Kind != machine.EntryCut
 		for _, c := range e.Calls {
 			x.Calls = append(x.Calls, c.Name+" "+c.Arguments)
 		}

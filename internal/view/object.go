@@ -35,8 +35,9 @@ type Session struct {
 	RouteVersion uint64     `json:"route_version,omitempty"`
 	Turn         string     `json:"turn,omitempty"` // that runs
 	Turns        int        `json:"turns"`
-	Waiting      int        `json:"waiting,omitempty"` // texts and completions that wait for the next turn
-	Kept         int        `json:"kept,omitempty"`    // results that came after the end
+	Summaries    int        `json:"summaries,omitempty"` // how often it was summed up
+	Waiting      int        `json:"waiting,omitempty"`   // texts and completions that wait for the next turn
+	Kept         int        `json:"kept,omitempty"`      // results that came after the end
 	EndedAt      *time.Time `json:"ended_at,omitempty"`
 	EndReason    string     `json:"end_reason,omitempty"`
 	Entries      []Entry    `json:"entries,omitempty"` // with show
@@ -51,7 +52,7 @@ type Entry struct {
 	Tool      string    `json:"tool,omitempty"`
 	Calls     []string  `json:"calls,omitempty"`
 	Speaker   string    `json:"speaker,omitempty"`
-	SetAside  bool      `json:"set_aside,omitempty"` // by a later cut: the model does not get it any more
+	SetAside  bool      `json:"set_aside,omitempty"` // by a later cut or summary: the model does not get it any more
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -172,7 +173,7 @@ func sessionObject(s session.Session, l machine.Lane) Session {
 			CreatedAt: s.CreatedAt, UpdatedAt: s.ActiveAt,
 		},
 		DelegateFrom: string(s.DelegateFrom), Delegation: string(s.Delegation), Parent: string(s.Parent), Title: s.Title, Depth: s.Depth,
-		Turn: string(l.Turn), Turns: l.Turns, Waiting: len(l.Texts) + len(l.Inbox) + len(l.Overflow), Kept: len(l.Kept),
+		Turn: string(l.Turn), Turns: l.Turns, Summaries: l.Summaries, Waiting: len(l.Texts) + len(l.Inbox) + len(l.Overflow), Kept: len(l.Kept),
 		EndedAt: at(s.EndedAt), EndReason: string(s.EndReason),
 	}
 }

@@ -147,6 +147,9 @@ func lookSession(db *store.DB, key string) (node, bool, error) {
 	if s.Title != "" {
 		n.step.Why = append(n.step.Why, s.Title)
 	}
+	if l.Summaries > 0 {
+		n.step.Why = append(n.step.Why, fmt.Sprintf("summed up %d time(s)", l.Summaries))
+	}
 	if s.DelegateFrom != "" {
 		n.step.Why = append(n.step.Why, "delegated by "+string(s.DelegateFrom))
 		n.up = []string{string(s.Delegation)}

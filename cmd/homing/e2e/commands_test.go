@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 	p.say("slow")
 	w.isAsked("a slow turn", fake.Says("slow"))
 
-	w.contains("/help", p.command("/help"), "/new", "/stop", "/status", "/sessions", "/resume", "/branch", "/retry", "/undo", "/tasks", "/undelivered", "/why", "/whoami")
+	w.contains("/help", p.command("/help"), "/new", "/stop", "/status", "/sessions", "/resume", "/branch", "/retry", "/undo", "/compact", "/tasks", "/undelivered", "/why", "/whoami")
 	w.contains("/whoami", p.command("/whoami"), "1001", "Owner", "telegram", p.route(), "admin")
 	w.contains("/status", p.command("/status"), s.ID, "turn 2 (running", "1 delegation(s), 1 process(es)", "fake-1", "telegram up")
 	w.contains("/sessions", p.command("/sessions"), "1. begin", s.ID, "current")
@@ -47,7 +47,7 @@ func TestCommands(t *testing.T) {
 	w.contains("/resume 1", p.command("/resume 1"), "that conversation already")
 	w.contains("/resume of nothing", p.command("/resume ses_00000000"), "ses_00000000")
 	w.contains("/nonsense", p.command("/nonsense with words"), "I don't know /nonsense", "/help")
-	w.contains("/compact", p.command("/compact"), "not available in this version")
+	w.contains("/queue", p.command("/queue x"), "not available in this version")
 	w.contains("!status", p.command("!status"), s.ID)
 	w.contains("/STATUS", p.command("/STATUS"), s.ID)
 
