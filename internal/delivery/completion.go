@@ -86,6 +86,8 @@ type Completion struct {
 	Notice  string `json:"notice"`            // the body of the notice, without marker and origin
 	Summary string `json:"summary,omitempty"` // of a delegation: what its children said, for a person's eyes
 	Receipt string `json:"receipt,omitempty"` // the receipt for the chat, as long as one is to be sent
+	// Message is the receipt that was queued.
+	Message id.Outgoing `json:"message,omitempty"`
 	// Entered names the sessions in whose transcripts it stands: it enters each at most once.
 	Entered []id.Session `json:"entered,omitempty"`
 

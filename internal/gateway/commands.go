@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/id"
@@ -124,7 +125,7 @@ func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (
 	case "tasks":
 		return view.TasksText(g.o.Store, key)
 	case "why":
-		return view.WhyText(g.o.Store, key)
+		return view.WhyText(g.o.Store, key, time.Now())
 	}
 	if slices.Contains(notBuiltCommands(), name) {
 		return "/" + name + " is not available in this version. /help lists what is.", nil

@@ -53,7 +53,7 @@ func (o *Overlay) retry(key chat.Key) (id.Session, string) {
 	o.note(Record{Kind: "command", ID: CommandRetry, Session: sid, Route: key})
 	o.refill(sid)
 	o.prove(sid)
-	o.begin(sid, Turn{Texts: last.Texts, ReplyTo: last.ReplyTo})
+	o.begin(sid, Turn{Texts: last.Texts, ReplyTo: last.ReplyTo, From: last.From})
 	return sid, "Asked again: " + last.String() + o.goesOn(sid)
 }
 

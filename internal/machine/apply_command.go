@@ -205,7 +205,7 @@ func (o *Overlay) switchTo(r session.Route, to *session.Session, reason session.
 		o.sessions.put(left.ID, *left)
 	}
 	if came != nil {
-		o.sessions.put(came.ID, *came)
+		o.seat(*came)
 	}
 	o.note(Record{Kind: "route", ID: string(next.Key), State: "switched", Session: next.Current, Route: next.Key, Cause: string(r.Current), Why: string(reason)})
 	var dropped []Text

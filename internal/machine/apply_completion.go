@@ -42,6 +42,7 @@ func (o *Overlay) admit(c delivery.Completion) {
 	l := o.lane(c.Owner)
 	s, _ := o.sessions.get(c.Owner)
 	c.Quiet = c.Quiet || s.Kind == session.API // its client opens the turns
+	l.Came = c.ID
 	why := ""
 	if len(l.Inbox) < max(o.policy(c.Profile).InboxLimit, 1) && len(l.Overflow) == 0 {
 		c.State = delivery.Admitted
@@ -96,8 +97,11 @@ func (o *Overlay) wake(sid id.Session) { o.woken = with(o.woken, sid) }
 // receipt sends the line about a completion to its owner's place, once.
 func (o *Overlay) receipt(c delivery.Completion) delivery.Completion {
 	s, ok := o.sessions.get(c.Verdict.Owner)
-	if ok && s.Kind == session.Chat {
-		o.say(s.Key.Address(), c.Receipt, "", string(c.ID), s.ID, "")
+	if ok && s.Kind == session.Chat && c.Receipt != "" {
+		c.Message = o.say(s.Key.Address(), c.Receipt, "", string(c.ID), s.ID, "")
+		l := o.lane(s.ID)
+		l.Came = c.ID
+		o.setLane(l)
 	}
 	c.Owner, c.Receipt = c.Verdict.Owner, ""
 	return c

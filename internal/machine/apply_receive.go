@@ -92,7 +92,7 @@ func (o *Overlay) conversation(key chat.Key) session.Session {
 	}
 	r, s := session.Open(r, c, o.now)
 	o.routes.put(key, r)
-	o.sessions.put(s.ID, s)
+	o.seat(s)
 	o.note(Record{Kind: "route", ID: string(key), State: "opened", Session: s.ID, Route: key})
 	return s
 }

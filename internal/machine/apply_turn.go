@@ -53,6 +53,9 @@ func (o *Overlay) begin(sid id.Session, t Turn) {
 	t.ID, t.Profile, t.Session, t.Generation, t.No = id.Turn(o.newID(id.PrefixTurn)), s.Profile, sid, s.Generation, l.Turns
 	t.State, t.CreatedAt, t.UpdatedAt = TurnRunning, o.now, o.now
 	l.Turn, l.Inbox, l.Texts = t.ID, nil, nil
+	if !again {
+		t.From = l.Entries + 1
+	}
 	o.setLane(l)
 	for _, cid := range notices {
 		t = o.bind(t, cid)

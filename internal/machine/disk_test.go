@@ -75,6 +75,8 @@ func decode(like any, b []byte) any {
 		return as[machine.SetAside](b)
 	case machine.Meta:
 		return as[machine.Meta](b)
+	case machine.Placed:
+		return as[machine.Placed](b)
 	}
 	panic(fmt.Sprintf("a store does not know %T", like))
 }

@@ -16,6 +16,7 @@ type Lane struct {
 	Session   id.Session      `json:"session"`
 	Turn      id.Turn         `json:"turn,omitempty"`       // running, or none
 	Last      id.Turn         `json:"last,omitempty"`       // the latest that ended
+	Came      id.Completion   `json:"came,omitempty"`       // the latest that came here
 	Turns     int             `json:"turns"`                // opened so far
 	Entries   uint64          `json:"entries"`              // length of the transcript
 	LastEntry EntryKind       `json:"last_entry,omitempty"` // the kind of the last one
@@ -95,6 +96,7 @@ type Turn struct {
 	Calls      int             `json:"calls"` // answers of the model so far
 	Actions    []id.Action     `json:"actions,omitempty"`
 	Bound      []id.Completion `json:"bound,omitempty"`
+	From       uint64          `json:"from,omitempty"`   // the entry of the transcript that it began with
 	Texts      int             `json:"texts,omitempty"`  // of people, that it answers
 	Events     []string        `json:"events,omitempty"` // the platforms' ids of those
 	ReplyTo    string          `json:"reply_to,omitempty"`

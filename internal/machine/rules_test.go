@@ -39,6 +39,7 @@ func (r *rules) check(s step) error {
 	}{
 		{"what is refused, stale or repeated changes nothing", r.refused},
 		{"a route names a live conversation of its place, never a child", r.routes},
+		{"each conversation is in the list of its place, and in no other", r.placed},
 		{"only a person moves a route, ends or reopens a conversation", r.moves},
 		{"each completion is in exactly one state and list", r.completions},
 		{"one fact makes one completion", r.facts},
@@ -95,6 +96,23 @@ func (r *rules) routes(s step) error {
 		if c.Kind == session.Chat && !c.Ended() && !seen[c.ID] && !slices.Contains(r.w.unreadable, c.ID) { // S-20
 			return fmt.Errorf("%s is live and has no place", c.ID)
 		}
+	}
+	return nil
+}
+
+func (r *rules) placed(s step) error {
+	want := 0
+	for _, c := range all[session.Session](s.after, machine.Sessions) {
+		if c.Key == "" {
+			continue
+		}
+		want++
+		if _, ok := get[machine.Placed](s.after, machine.Places, machine.PlaceKey(c.Key, c.ID)); !ok {
+			return fmt.Errorf("%s is not in the list of %s", c.ID, c.Key)
+		}
+	}
+	if n := len(s.after[machine.Places]); n != want {
+		return fmt.Errorf("%d are listed, %d are there", n, want)
 	}
 	return nil
 }

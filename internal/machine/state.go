@@ -32,6 +32,8 @@ const (
 	Asides      Table = "aside"
 	Journal     Table = "journal"
 	Metas       Table = "meta"
+	// Places lists the conversations of each place: PlaceKey, and nothing to read behind it. The rules do not need it.
+	Places Table = "place"
 )
 
 // Done names the table of what is over.
@@ -337,6 +339,12 @@ func SeqKey(n uint64) string {
 // EntryKey is the key of a transcript entry: all entries of a session lie together, in order.
 func EntryKey(s id.Session, seq uint64) string { return string(s) + "\x00" + SeqKey(seq) }
 
+// PlaceKey is the key of a conversation in the list of its place: those of one place lie together, the oldest first.
+func PlaceKey(k chat.Key, s id.Session) string { return string(k) + "\x00" + string(s) }
+
+// Placed is what stands in the list of a place.
+type Placed struct{}
+
 // The session.View of a batch.
 
 // Loaded is true: a machine answers nothing before its state is whole.
@@ -395,10 +403,23 @@ func (o *Overlay) write(e Entry) uint64 {
 	return e.Seq
 }
 
+// seat stores the session that a place goes on with, and lists it there: once, unless it comes from another place.
+func (o *Overlay) seat(s session.Session) {
+	was, known := o.sessions.get(s.ID)
+	o.sessions.put(s.ID, s)
+	if known && was.Key == s.Key {
+		return
+	}
+	if known && was.Key != "" {
+		o.appended = append(o.appended, Change{Places, PlaceKey(was.Key, s.ID), nil})
+	}
+	o.appended = append(o.appended, Change{Places, PlaceKey(s.Key, s.ID), Placed{}})
+}
+
 // copyTranscript lets a fresh session begin with what stands in the transcript of another one.
 func (o *Overlay) copyTranscript(from, to id.Session) {
 	f, l := o.lane(from), o.lane(to)
-	l.Turns, l.Last, l.Entries, l.LastEntry, l.Asked, l.Summaries = f.Turns, f.Last, f.Entries, f.LastEntry, f.Asked, f.Summaries
+	l.Turns, l.Last, l.Came, l.Entries, l.LastEntry, l.Asked, l.Summaries = f.Turns, f.Last, f.Came, f.Entries, f.LastEntry, f.Asked, f.Summaries
 	o.setLane(l)
 	o.appended = append(o.appended, Change{Entries, EntryKey(to, 0), Copy{from, to, f.Entries}})
 	for _, cid := range o.completions.all() {

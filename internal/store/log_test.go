@@ -103,7 +103,7 @@ func readsAre(t *rapid.T, db *store.DB, live, over, entries map[string]string) {
 	check("count", db.Count(machine.Turns), len(live), nil)
 	down := slices.Sorted(maps.Keys(over))
 	slices.Reverse(down)
-	latest, err := store.Latest(db, machine.Turns.Done(), 3, 100, func(machine.Turn) bool { return true })
+	latest, err := store.Latest(db, machine.Turns.Done(), "ses_", 3, 100, func(machine.Turn) bool { return true })
 	check("latest", told(latest), listed(over, down[:min(3, len(down))]), err)
 	for n := range 12 {
 		key := fmt.Sprintf("ses_%02d", n)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"math"
 
 	"go.etcd.io/bbolt"
 
@@ -24,7 +25,7 @@ func live() []machine.Table {
 
 // tables lists all buckets.
 func tables() []machine.Table {
-	out := append(live(), machine.Entries, machine.Asides, machine.Journal)
+	out := append(live(), machine.Entries, machine.Asides, machine.Journal, machine.Places)
 	for _, t := range []machine.Table{machine.Turns, machine.Actions, machine.Processes, machine.Delegations, machine.Completions, machine.Outgoings} {
 		out = append(out, t.Done())
 	}
@@ -142,10 +143,10 @@ func (v view) ascend(t machine.Table, prefix, from string) iter.Seq2[string, []b
 	}
 }
 
-// descend yields the records of a table, from the last key that is not after `to`.
-func (v view) descend(t machine.Table, to string) iter.Seq2[string, []byte] {
+// descend yields the records of a table whose keys begin with the prefix, from the last key on that is not after `to`.
+func (v view) descend(t machine.Table, prefix, to string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		fresh := v.p.scan(t, "")
+		fresh := v.p.scan(t, prefix)
 		for n := len(fresh); n > 0 && fresh[n-1].key > to; n-- {
 			fresh = fresh[:n-1]
 		}
@@ -160,7 +161,13 @@ func (v view) descend(t machine.Table, to string) iter.Seq2[string, []byte] {
 				k, old = c.Prev()
 			}
 		}
-		for k != nil || len(fresh) > 0 {
+		for {
+			if !bytes.HasPrefix(k, []byte(prefix)) {
+				k = nil
+			}
+			if k == nil && len(fresh) == 0 {
+				return
+			}
 			if n := len(fresh); n > 0 && (k == nil || fresh[n-1].key >= string(k)) {
 				f := fresh[n-1]
 				fresh = fresh[:n-1]
@@ -209,6 +216,7 @@ func Get[T any](db *DB, t machine.Table, key string) (x T, found bool, err error
 		for _, name := range []machine.Table{t, t.Done()} {
 			if value := v.get(name, key); value != nil {
 				found = true
+				db.looked.Add(1)
 				return decodeValue(value, &x)
 			}
 		}
@@ -219,9 +227,16 @@ func Get[T any](db *DB, t machine.Table, key string) (x T, found bool, err error
 
 // Each reads the records of one table (t, or t.Done()) whose keys begin with the prefix, in the order of their keys.
 // Records are decoded before keep sees them; keep says which to return. Unreadable ones are left out.
-func Each[T any](db *DB, t machine.Table, prefix string, keep func(T) bool) (out []T, err error) {
+func Each[T any](db *DB, t machine.Table, prefix string, keep func(T) bool) ([]T, error) {
+	return Since(db, t, prefix, prefix, keep)
+}
+
+// Since is Each for the records whose keys are not before from. Ids sort in the order in which they were made: what came
+// after something is found without looking at what was before it.
+func Since[T any](db *DB, t machine.Table, prefix, from string, keep func(T) bool) (out []T, err error) {
 	err = db.view("read "+string(t), func(v view) error {
-		for _, value := range v.ascend(t, prefix, "") {
+		for _, value := range v.ascend(t, prefix, from) {
+			db.looked.Add(1)
 			var x T
 			if decodeValue(value, &x) == nil && (keep == nil || keep(x)) {
 				out = append(out, x)
@@ -242,6 +257,7 @@ func (db *DB) Keys(t machine.Table, prefix string, limit int) (out []string, err
 					break
 				}
 				out = append(out, k)
+				db.looked.Add(1)
 				n++
 			}
 		}
@@ -251,9 +267,18 @@ func (db *DB) Keys(t machine.Table, prefix string, limit int) (out []string, err
 }
 
 // Entries reads a transcript from entry number `from` on (1 is the first).
-func (db *DB) Entries(s id.Session, from uint64) (out []machine.Entry, err error) {
+func (db *DB) Entries(s id.Session, from uint64) ([]machine.Entry, error) {
+	return db.SomeEntries(s, from, math.MaxInt)
+}
+
+// SomeEntries is Entries for at most so many.
+func (db *DB) SomeEntries(s id.Session, from uint64, most int) (out []machine.Entry, err error) {
 	err = db.view("read a transcript", func(v view) error {
 		for k, value := range v.ascend(machine.Entries, string(s)+"\x00", machine.EntryKey(s, from)) {
+			if len(out) == most {
+				break
+			}
+			db.looked.Add(1)
 			var e machine.Entry
 			if err := decodeValue(value, &e); err != nil {
 				return fmt.Errorf("%w: entry %x: %w", ErrDamaged, k, err)
@@ -270,7 +295,7 @@ func (db *DB) Journal(from uint64, most int) (out []machine.Record, err error) {
 	err = db.view("read the journal", func(v view) error {
 		// The block that holds line `from` may begin before it.
 		start := machine.SeqKey(from)
-		for k := range v.descend(machine.Journal, start) {
+		for k := range v.descend(machine.Journal, "", start) {
 			start = k
 			break
 		}
@@ -317,15 +342,16 @@ func (db *DB) Count(t machine.Table) (n int) {
 	return n
 }
 
-// Latest reads the newest records of one table that keep accepts, newest first, at most n of them. It looks at no more
-// than `most` records, however few it finds.
-func Latest[T any](db *DB, t machine.Table, n, most int, keep func(T) bool) (out []T, err error) {
+// Latest reads the newest records of one table whose keys begin with the prefix and that keep accepts, newest first, at most
+// n of them. It looks at no more than `most` records, however few it finds.
+func Latest[T any](db *DB, t machine.Table, prefix string, n, most int, keep func(T) bool) (out []T, err error) {
 	err = db.view("read "+string(t), func(v view) error {
-		for _, value := range v.descend(t, "\xff") {
+		for _, value := range v.descend(t, prefix, prefix+"\xff") {
 			if len(out) == n || most == 0 {
 				break
 			}
 			most--
+			db.looked.Add(1)
 			var x T
 			if decodeValue(value, &x) == nil && keep(x) {
 				out = append(out, x)
@@ -335,6 +361,9 @@ func Latest[T any](db *DB, t machine.Table, n, most int, keep func(T) bool) (out
 	})
 	return out, err
 }
+
+// Looked counts the records that reads have looked at so far: what they cost, whatever the machine and the disk.
+func (db *DB) Looked() uint64 { return db.looked.Load() }
 
 // OpenReads counts the read transactions that are open now: none outlives the call that made it.
 func (db *DB) OpenReads() int { return db.bolt.Stats().OpenTxN }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
 )
 
 // Schema is the version of the layout that this program writes.
@@ -41,6 +43,8 @@ type DB struct {
 
 	mu      sync.RWMutex
 	pending *pending // what the log holds; the writer puts an empty one here after a fold
+
+	looked atomic.Uint64
 }
 
 // openTimeout is how long a file that another process holds is waited for.
@@ -152,7 +156,22 @@ func (db *DB) prepare() error {
 // migrations lead from schema n to n+1, in the order of n.
 var migrations = [Schema]func(*bbolt.Tx) error{
 	func(*bbolt.Tx) error { return nil }, // 0 is an empty file
-	func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte(logBucket)); return err },
+	func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket([]byte(logBucket))
+		return errors.Join(err, listPlaces(tx))
+	},
+}
+
+// listPlaces writes which sessions belong to which place. A session that can't be read is in no list.
+func listPlaces(tx *bbolt.Tx) error {
+	places := tx.Bucket([]byte(machine.Places))
+	return tx.Bucket([]byte(machine.Sessions)).ForEach(func(_, v []byte) error {
+		var s session.Session
+		if decodeValue(v, &s) != nil || s.Key == "" {
+			return nil
+		}
+		return places.Put([]byte(machine.PlaceKey(s.Key, s.ID)), []byte("{}"))
+	})
 }
 
 // guard turns bbolt's panics on a damaged file into an error.

@@ -313,3 +313,73 @@ func TestReadValuesOutliveTheTransaction(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A file of an older layout is brought up to date: each place gets the list of its conversations.
+func TestOlderSchemaIsBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	s, child := aSession(1), aSession(2)
+	child.Kind, child.Key = session.Subagent, ""
+	if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: string(s.ID), Value: s}, {Table: machine.Sessions, Key: string(child.ID), Value: child}}); err != nil {
+		t.Fatal(err)
+	}
+	_ = db.Close()
+	b, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Update(func(tx *bbolt.Tx) error { // as version 1 left it, with a session that cannot be read
+		return errors.Join(tx.DeleteBucket([]byte(machine.Places)), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("1")),
+			tx.Bucket([]byte(machine.Sessions)).Put([]byte("ses_x"), []byte("{")))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_ = b.Close()
+	keys, err := open(t, path).Keys(machine.Places, "", 10)
+	if d := cmp.Diff([]string{machine.PlaceKey(s.Key, s.ID)}, keys); d != "" || err != nil {
+		t.Error(err, d)
+	}
+}
+
+// What is looked for from some moment on, or from the end, is found without looking at the rest.
+func TestReadsAreBounded(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "homing.db"))
+	var changes []machine.Change
+	for n := range 100 {
+		s := aSession(n)
+		e := machine.Entry{Session: "ses_1", Seq: uint64(n + 1)}
+		changes = append(changes, machine.Change{Table: machine.Sessions, Key: string(s.ID), Value: s},
+			machine.Change{Table: machine.Sessions, Key: fmt.Sprintf("sub_%026d", n), Value: s},
+			machine.Change{Table: machine.Entries, Key: machine.EntryKey(e.Session, e.Seq), Value: e})
+	}
+	if err := db.Commit(changes); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		read func() (int, error)
+		want int
+		cost uint64
+	}{
+		"since": {func() (int, error) {
+			got, err := store.Since[session.Session](db, machine.Sessions, "ses_", string(aSession(95).ID), nil)
+			return len(got), err
+		}, 5, 5},
+		"the latest of a prefix": {func() (int, error) {
+			got, err := store.Latest(db, machine.Sessions, "ses_", 3, 10, func(s session.Session) bool { return s.ID.IsSubagent() || s.ID > "ses_" })
+			if len(got) > 0 && got[0].ID != aSession(99).ID {
+				err = fmt.Errorf("the first is %s", got[0].ID)
+			}
+			return len(got), err
+		}, 3, 3},
+		"the latest of the last prefix": {func() (int, error) {
+			got, err := store.Latest(db, machine.Sessions, "sub_", 200, 10, func(session.Session) bool { return true })
+			return len(got), err
+		}, 10, 10},
+		"some entries": {func() (int, error) { got, err := db.SomeEntries("ses_1", 50, 7); return len(got), err }, 7, 7},
+	} {
+		before := db.Looked()
+		if n, err := tt.read(); err != nil || n != tt.want || db.Looked()-before != tt.cost {
+			t.Errorf("%s: %d records (%v), want %d; looked at %d, want %d", name, n, err, tt.want, db.Looked()-before, tt.cost)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,18 +21,38 @@ type Facts struct {
 	Platforms []string
 }
 
-// lookBack bounds how many finished records a text looks through for the latest of a place.
-const lookBack = 2000
+// An admin sees so many conversations of other places, the newest among so many that were opened last.
+const (
+	maxElsewhere = 20
+	lookBack     = 500
+)
 
 // SessionsOf lists the conversations that can be talked to in a place, the one that was active last first: its own, and
-// for an admin all that are not live elsewhere.
+// for an admin the newest that are not live elsewhere.
 func SessionsOf(db *store.DB, key chat.Key, admin bool) ([]session.Session, error) {
-	profile := key.Address().Profile
-	list, err := store.Each(db, machine.Sessions, id.PrefixSession, func(s session.Session) bool {
-		return s.Kind == session.Chat && (s.Key == key || admin && s.Profile == profile && s.Ended())
-	})
+	keys, err := db.Keys(machine.Places, string(key)+"\x00", math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	var list []session.Session
+	for _, k := range keys {
+		_, sid, _ := strings.Cut(k, "\x00")
+		if s, presence := (committed{db}).Session(id.Session(sid)); presence == session.Present {
+			list = append(list, s)
+		}
+	}
+	if admin {
+		profile := key.Address().Profile
+		elsewhere, err := store.Latest(db, machine.Sessions, id.PrefixSession, maxElsewhere, lookBack, func(s session.Session) bool {
+			return s.Kind == session.Chat && s.Key != key && s.Profile == profile && s.Ended()
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, elsewhere...)
+	}
 	slices.SortStableFunc(list, func(a, b session.Session) int { return b.ActiveAt.Compare(a.ActiveAt) })
-	return list, err
+	return list, nil
 }
 
 // SessionsText is the answer to /sessions.
@@ -225,36 +246,6 @@ func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
 		fmt.Fprintf(&b, "\nUndelivered: %d (/undelivered)", n)
 	}
 	return b.String(), nil
-}
-
-// WhyText is the answer to /why: why the latest result that came by itself came here.
-func WhyText(db *store.DB, key chat.Key) (string, error) {
-	place := key.Address()
-	var about delivery.Completion
-	found := false
-	for _, t := range []machine.Table{machine.Completions, machine.Completions.Done()} {
-		list, err := store.Latest(db, t, 1, lookBack, func(c delivery.Completion) bool {
-			if c.Verdict.Key == "" || c.Reason == delivery.DoneSuppressed {
-				return false
-			}
-			a := c.Verdict.Key.Address()
-			return a.Account == place.Account && a.Chat == place.Chat && a.Thread == place.Thread && c.Verdict.Key == key
-		})
-		if err != nil {
-			return "", err
-		}
-		if len(list) > 0 && (!found || list[0].CreatedAt.After(about.CreatedAt)) {
-			about, found = list[0], true
-		}
-	}
-	if !found {
-		return "No result has come here by itself yet.", nil
-	}
-	trace, err := TraceOf(db, string(about.ID))
-	if err != nil {
-		return "", err
-	}
-	return trace.Text(), nil
 }
 
 func orNone(s string) string {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +57,13 @@ func TestCommands(t *testing.T) {
 	asks := len(w.model.Asks())
 	close(home)
 	p.sees("the report")
-	w.contains("/why", p.command("/why"), "walked "+s.ID, "owner "+s.ID, p.route(), "delegation", "the goal")
+	var report queued
+	w.until("the report is on record as sent", func() bool {
+		i := slices.IndexFunc(w.queue("--all"), func(q queued) bool { report = q; return q.Text == "the report" && q.State == "sent" })
+		return i >= 0
+	})
+	w.contains("/why", p.command("/why"), "what a subagent brought back on “the goal” (completed)", "what you asked for at", "“begin”",
+		"proved to belong to this conversation", "sent at", "as message "+report.Parts[0].MessageID, "homing trace cmp_")
 	if asks != 5 { // three by the first turn, one by the second, one by the subagent
 		t.Errorf("the model was asked %d times: a command reached it", asks)
 	}

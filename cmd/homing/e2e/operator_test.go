@@ -149,7 +149,8 @@ func TestTrace(t *testing.T) {
 		w.contains("trace "+id, w.do("trace", id), d.ID, "the goal", s.ID, "answers the message(s)", p.route())
 	}
 	for _, id := range []string{completion.ID, "cmp_" + strings.ToLower(completion.ID[4:]), d.ID} {
-		w.contains("trace "+id, w.do("trace", id), d.ID, completion.ID, "the goal", "pin "+s.ID, "walked "+s.ID+": owner "+s.ID, p.route(), "version", report.ID, "platform message")
+		w.contains("trace "+id, w.do("trace", id), d.ID, completion.ID, "the goal", "pin "+s.ID, "walk "+s.ID+": the owner is "+s.ID, p.route(), "version", report.ID, "platform message",
+			"The person wrote: “delegate it”", "was sent to telegram chat "+fmt.Sprint(owner)+" as message "+report.Parts[0].MessageID)
 	}
 	w.contains("why", w.do("why", report.ID), completion.ID, "telegram "+fmt.Sprint(owner), "platform message "+report.Parts[0].MessageID)
 	var trace struct {
