@@ -66,6 +66,10 @@ func (d *daemon) open() (err error) {
 	if d.runner, err = process.New(filepath.Join(d.cfg.DataDir, "processes")); err != nil {
 		return folderError(d.cfg.DataDir, err)
 	}
+	play, err := rehearsal.New(rehearsal.Options{Script: []byte(rehearsal.Selftest()), Path: "selftest.yaml"})
+	if err != nil {
+		return err
+	}
 	profile, err := d.profile()
 	if err != nil {
 		return err
@@ -80,7 +84,7 @@ func (d *daemon) open() (err error) {
 		Accounts: func() []gateway.AccountStatus { return d.gateway.Accounts() }, // it is there before anybody can ask
 	})
 	d.gateway, err = gateway.New(gateway.Options{
-		Store: d.db, Processes: d.runner, Profiles: []gateway.Profile{profile}, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
+		Store: d.db, Processes: d.runner, Profiles: []gateway.Profile{profile}, Rehearsal: play, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
 		Commit: d.metrics.Timed(d.db.Commit), Journal: d.metrics.Count,
 	})
 	if err != nil {

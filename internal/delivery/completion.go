@@ -82,10 +82,12 @@ type Completion struct {
 	// Notify is false for what asks for a receipt only.
 	Notify bool `json:"notify"`
 	// Quiet opens no turn of its own: it rides along with the next one.
-	Quiet   bool   `json:"quiet,omitempty"`
-	Notice  string `json:"notice"`            // the body of the notice, without marker and origin
-	Summary string `json:"summary,omitempty"` // of a delegation: what its children said, for a person's eyes
-	Receipt string `json:"receipt,omitempty"` // the receipt for the chat, as long as one is to be sent
+	Quiet bool `json:"quiet,omitempty"`
+	// Rehearsal tells that it is of a self-test: its place sees a receipt, and the agent hears nothing of it.
+	Rehearsal bool   `json:"rehearsal,omitempty"`
+	Notice    string `json:"notice"`            // the body of the notice, without marker and origin
+	Summary   string `json:"summary,omitempty"` // of a delegation: what its children said, for a person's eyes
+	Receipt   string `json:"receipt,omitempty"` // the receipt for the chat, as long as one is to be sent
 	// Message is the receipt that was queued.
 	Message id.Outgoing `json:"message,omitempty"`
 	// Entered names the sessions in whose transcripts it stands: it enters each at most once.
@@ -119,13 +121,18 @@ const (
 	OweNever    Owing = "never"    // a dead letter
 )
 
-// Judge decides on a pending completion. What is hidden owes nothing, whoever its owner is; a delegation never is.
+// Judge decides on a pending completion. What is hidden owes nothing, whoever its owner is; a delegation never is. What is
+// of a self-test owes its place a receipt, and nothing once its person has left: it is nobody's work.
 func Judge(c Completion, v session.Verdict) Owing {
 	switch {
 	case c.Hidden && c.Kind != Delegation:
 		return OweNothing
 	case v.Outcome == session.Retry:
 		return OweLater
+	case c.Rehearsal && v.Outcome == session.Deliver:
+		return OweReceipt
+	case c.Rehearsal:
+		return OweNothing
 	case v.Outcome != session.Deliver:
 		return OweNever
 	case c.Kind == Delegation:

@@ -35,6 +35,7 @@ func chatCommands() []chatCommand {
 		{"undelivered", "results that came after their conversation had ended", false},
 		{"tasks", "delegated work and processes", false},
 		{"why", "why the last result came here", false},
+		{"selftest", "for admins: put the gateway to the test in this very chat", false},
 		{"whoami", "who you are to me, and where we are", false},
 		{"help", "this list", false},
 		{"start", "the same as /help", true},
@@ -43,7 +44,7 @@ func chatCommands() []chatCommand {
 
 // notBuiltCommands are reserved words that this version does not carry out.
 func notBuiltCommands() []string {
-	return []string{"queue", "steer", "approve", "deny", "model", "sethome", "selftest", "platform"}
+	return []string{"queue", "steer", "approve", "deny", "model", "sethome", "platform"}
 }
 
 // menu is the native command menu.
@@ -91,6 +92,8 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 		return g.resume(a, m, key, arg)
 	case machine.CommandCompact:
 		return g.compactCommand(key)
+	case machine.CommandSelftest:
+		return g.selftest(a, m)
 	}
 	reply, err := g.reply(a, m, key, name)
 	if err != nil {

@@ -24,12 +24,14 @@ const maxSummaries = 8
 // talk is a conversation as it stands in the store, and the request that would be sent for its next step.
 type talk struct {
 	profile *Profile
-	session session.Session
-	lane    machine.Lane
-	entries uint64 // of the transcript
-	force   []machine.Entry
-	request agent.Request
-	tokens  int // that the request takes
+	// provider answers it, or nil: a self-test's subagent is played by the rehearsal, which need not be there.
+	provider agent.Provider
+	session  session.Session
+	lane     machine.Lane
+	entries  uint64 // of the transcript
+	force    []machine.Entry
+	request  agent.Request
+	tokens   int // that the request takes
 }
 
 // read reads a conversation.
@@ -47,9 +49,13 @@ func (g *Gateway) read(sid id.Session) (talk, error) {
 		return talk{}, err
 	}
 	p := g.profile(s.Profile)
-	t := talk{profile: p, session: s, lane: lane, entries: uint64(len(entries)), force: machine.InForce(entries)}
+	provider, model := p.Provider, p.Model
+	if s.Rehearsal {
+		provider, model = g.o.Rehearsal, ""
+	}
+	t := talk{profile: p, provider: provider, session: s, lane: lane, entries: uint64(len(entries)), force: machine.InForce(entries)}
 	t.request = agent.Request{
-		Model: p.Model, System: systemPrompt(p, s), Messages: messages(t.force),
+		Model: model, System: systemPrompt(p, s), Messages: messages(t.force),
 		Tools: tool.Offer(s.Depth, p.Policy.MaxSpawnDepth), Session: string(sid),
 	}
 	if t.tokens, ok = machine.Counted(entries); !ok {
@@ -148,7 +154,7 @@ func (g *Gateway) sumUp(ctx context.Context, t talk, l machine.Limits) error {
 // wraps machine.ErrStale when the conversation has moved meanwhile, or a *agent.ProviderError.
 func (g *Gateway) summarize(ctx context.Context, t talk, c machine.Compaction, most int) error {
 	log := g.log.With(zap.String("session", string(t.session.ID)), zap.String("turn", string(t.lane.Turn)))
-	response, err := t.profile.Provider.Complete(ctx, summaryRequest(t, c.Old, most), nil)
+	response, err := t.provider.Complete(ctx, summaryRequest(t, c.Old, most), nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -100,6 +100,8 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		g.steps.settled(e.Turn.ID)
 	case machine.Wake:
 		g.wake(e)
+	case machine.Examine:
+		g.examine(e)
 	}
 	g.hand.done()
 }

@@ -50,6 +50,7 @@ type Options struct {
 	Store     *store.DB
 	Processes *process.Runner
 	Profiles  []Profile
+	Rehearsal agent.Provider // plays the subagents of self-tests; nil: there are no self-tests
 	Accounts  []AccountOptions
 	Environ   []string // of the daemon, from which commands get what is listed
 	Version   string

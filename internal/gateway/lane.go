@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -153,14 +154,17 @@ func (g *Gateway) runStep(e machine.RunStep) {
 func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 	log := g.log.With(zap.String("session", string(e.Session.ID)), zap.String("turn", string(e.Turn.ID)))
 	t, err := g.fit(ctx, e.Session.ID)
+	if err == nil && t.provider == nil {
+		err = &agent.ProviderError{Failure: agent.Refused, Err: errors.New("nothing here plays self-tests")}
+	}
 	var response agent.Response
 	began := time.Now()
 	if err == nil {
-		response, err = t.profile.Provider.Complete(ctx, t.request, nil)
+		response, err = t.provider.Complete(ctx, t.request, nil)
 	}
 	if err != nil && ctx.Err() == nil && agent.AsProviderError(err).Failure == agent.TooLong {
 		if t, err = g.shorten(ctx, t, err); err == nil {
-			response, err = t.profile.Provider.Complete(ctx, t.request, nil)
+			response, err = t.provider.Complete(ctx, t.request, nil)
 		}
 	}
 	if ctx.Err() != nil {

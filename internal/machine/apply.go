@@ -86,6 +86,8 @@ func (o *Overlay) decide(r Request) (Answer, error) {
 		return o.requeue(r)
 	case Drop:
 		return o.drop(r)
+	case Examined:
+		return o.examined(r)
 	case Recover:
 		return o.recover()
 	case Shutdown:

@@ -152,7 +152,7 @@ func (o *Overlay) startTerminal(a Action, s session.Session) (string, bool) {
 		ID: id.Process(o.newID(id.PrefixProcess)), Profile: s.Profile, State: ProcessStarting, Command: args.Command, Workdir: args.Workdir,
 		Owner: s.ID, StartedBy: s.ID, Pin: s.ID, Turn: a.Turn, TurnNo: o.ordered(s, t), Action: a.ID, Background: args.Background,
 		Notify:  s.Kind != session.Subagent && (args.Notify == nil || *args.Notify),
-		Timeout: tool.Duration(args.Timeout), CreatedAt: o.now, UpdatedAt: o.now,
+		Timeout: tool.Duration(args.Timeout), Rehearsal: s.Rehearsal, CreatedAt: o.now, UpdatedAt: o.now,
 	}
 	if s.Kind == session.Subagent {
 		p.Child = &delivery.Attribution{Subagent: s.ID, Delegation: s.Delegation, Goal: s.Title}
@@ -243,8 +243,8 @@ func (o *Overlay) listProcesses(s session.Session) string {
 	list, line := []tool.Listed{}, session.Line(o, s.ID)
 	for _, pid := range o.processes.all() {
 		p, _ := o.processes.get(pid)
-		if p.StartedBy != s.ID && !slices.Contains(line, p.Owner) {
-			continue
+		if p.StartedBy != s.ID && (p.Rehearsal || !slices.Contains(line, p.Owner)) {
+			continue // not its own, or of a self-test, of which its agent does not know
 		}
 		list = append(list, tool.Listed{
 			ProcessID: string(p.ID), State: string(p.State), Command: p.Command, ExitCode: p.ExitCode, Notify: p.Notify,

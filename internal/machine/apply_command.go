@@ -20,6 +20,8 @@ const (
 	CommandRetry   = "retry"
 	CommandUndo    = "undo"
 	CommandCompact = "compact"
+
+	CommandSelftest = "selftest"
 )
 
 // command carries out a person's word to the gateway, at once, also while a turn runs. It answers in the same step.
@@ -41,6 +43,8 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 		sid, text = o.undo(key)
 	case CommandCompact:
 		sid, text = o.compact(key, replyTo(m))
+	case CommandSelftest:
+		sid, text = o.selftest(key, m)
 	default:
 		text = fmt.Sprintf("There is no command /%s.", c.Name)
 	}

@@ -99,9 +99,11 @@ func (o *Overlay) receipt(c delivery.Completion) delivery.Completion {
 	s, ok := o.sessions.get(c.Verdict.Owner)
 	if ok && s.Kind == session.Chat && c.Receipt != "" {
 		c.Message = o.say(s.Key.Address(), c.Receipt, "", string(c.ID), s.ID, "")
-		l := o.lane(s.ID)
-		l.Came = c.ID
-		o.setLane(l)
+		if !c.Rehearsal {
+			l := o.lane(s.ID)
+			l.Came = c.ID
+			o.setLane(l)
+		}
 	}
 	c.Owner, c.Receipt = c.Verdict.Owner, ""
 	return c

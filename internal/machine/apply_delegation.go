@@ -67,39 +67,49 @@ func (o *Overlay) spawn(a Action, s session.Session, args tool.DelegateArgs) (st
 		ID: id.Delegation(o.newID(id.PrefixDelegation)), Profile: s.Profile, State: DelegationRunning, Session: s.ID, Turn: a.Turn, TurnNo: o.ordered(s, t),
 		Action: a.ID, Background: s.Kind != session.Subagent && (args.Background == nil || *args.Background), CreatedAt: o.now, UpdatedAt: o.now,
 	}
-	children := make([]session.Session, 0, len(tasks))
-	for _, task := range tasks {
-		child := session.Session{
-			ID: id.Session(o.newID(id.PrefixSubagent)), Profile: s.Profile, Kind: session.Subagent, DelegateFrom: s.ID, Delegation: d.ID,
-			Depth: s.Depth + 1, Title: strings.TrimSpace(task.Goal), CreatedAt: o.now, ActiveAt: o.now,
-		}
-		children = append(children, child)
-		d.Children = append(d.Children, Child{Session: child.ID, Goal: child.Title, State: DelegationRunning})
-	}
 	a.Delegation = d.ID
 	o.actions.put(a.ID, a)
-	o.delegations.put(d.ID, d)
 	t.Delegated = with(t.Delegated, d.ID)
 	if !d.Background {
 		t.State = TurnDelegated
 	}
 	o.turns.put(t.ID, t)
-	l := o.lane(s.ID)
-	l.Delegations = with(l.Delegations, d.ID)
-	o.setLane(l)
-	o.note(Record{Kind: "delegation", ID: string(d.ID), State: string(d.State), Session: s.ID, Cause: string(a.ID)})
-	for i, child := range children {
-		o.sessions.put(child.ID, child)
-		o.note(Record{Kind: "session", ID: string(child.ID), State: "opened", Session: child.ID, Cause: string(d.ID), Why: oneLine(child.Title, 120)})
-		cl := o.lane(child.ID)
-		cl.Texts = []Text{{Content: brief(tasks[i]), At: o.now}}
-		o.setLane(cl)
-		o.openTurn(child.ID)
-	}
+	d = o.hand(d, s, tasks, string(a.ID))
 	if !d.Background {
 		return "", false
 	}
 	return tool.JSON(delegated(d)), false
+}
+
+// hand puts a delegation on record, gives each task of it to a subagent, and lets them begin.
+func (o *Overlay) hand(d Delegation, s session.Session, tasks []tool.Task, cause string) Delegation {
+	type begun struct {
+		session.Session
+		brief string
+	}
+	children := make([]begun, 0, len(tasks))
+	for _, task := range tasks {
+		child := session.Session{
+			ID: id.Session(o.newID(id.PrefixSubagent)), Profile: s.Profile, Kind: session.Subagent, DelegateFrom: s.ID, Delegation: d.ID,
+			Depth: s.Depth + 1, Rehearsal: d.Selftest != nil, Title: strings.TrimSpace(task.Goal), CreatedAt: o.now, ActiveAt: o.now,
+		}
+		children = append(children, begun{child, brief(task)})
+		d.Children = append(d.Children, Child{Session: child.ID, Goal: child.Title, State: DelegationRunning})
+	}
+	o.delegations.put(d.ID, d)
+	l := o.lane(s.ID)
+	l.Delegations = with(l.Delegations, d.ID)
+	o.setLane(l)
+	o.note(Record{Kind: "delegation", ID: string(d.ID), State: string(d.State), Session: s.ID, Cause: cause})
+	for _, child := range children {
+		o.sessions.put(child.ID, child.Session)
+		o.note(Record{Kind: "session", ID: string(child.ID), State: "opened", Session: child.ID, Cause: string(d.ID), Why: oneLine(child.Title, 120)})
+		cl := o.lane(child.ID)
+		cl.Texts = []Text{{Content: child.brief, At: o.now}}
+		o.setLane(cl)
+		o.openTurn(child.ID)
+	}
+	return d
 }
 
 // ordered is the number of the person's turn from which the work of a turn comes: its own, or that of the delegation.
@@ -126,10 +136,15 @@ func delegated(d Delegation) tool.Delegated {
 	return tool.Delegated{DelegationID: string(d.ID), Status: string(d.State), Subagents: refs}
 }
 
-// delegated lists the running delegations of a conversation, and of those in its place that it goes on from.
+// delegated lists the running delegations of a conversation, and of those in its place that it goes on from. A self-test is
+// none: its agent does not know of it.
 func (o *Overlay) delegated(sid id.Session) (list []id.Delegation) {
 	for _, of := range session.Line(o, sid) {
-		list = append(list, o.lane(of).Delegations...)
+		for _, did := range o.lane(of).Delegations {
+			if d, _ := o.delegations.get(did); d.Selftest == nil {
+				list = append(list, did)
+			}
+		}
 	}
 	return list
 }
@@ -301,11 +316,15 @@ func (o *Overlay) endDelegation(d Delegation) {
 		o.resolve(action, tool.JSON(tool.Returned{DelegationID: string(d.ID), Status: string(d.State), Results: reports(d)}), false)
 		o.resume(action)
 	case !d.Told:
-		o.route(delivery.Completion{
+		c := delivery.Completion{
 			ID: d.Completion, Profile: d.Profile, Kind: delivery.Delegation, Subject: string(d.ID), Status: string(d.State),
 			State: delivery.Pending, Pin: d.Session, Origin: d.Turn, OriginNo: d.TurnNo, Notify: true,
 			Quiet: d.Quiet, Notice: delegationNotice(d), Summary: delegationSummary(d), CreatedAt: o.now, UpdatedAt: o.now, PendingSince: o.now,
-		})
+		}
+		if d.Selftest != nil {
+			c.Rehearsal, c.Receipt = true, fmt.Sprintf("%sthe subagent's result came home: %s (%s)", selftestMark, d.State, d.ID)
+		}
+		o.route(c)
 	}
 }
 

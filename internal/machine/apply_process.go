@@ -211,11 +211,15 @@ func (o *Overlay) completeProcess(p Process, output string, truncated bool) {
 		l.Unread++
 		o.setLane(l)
 	}
+	receipts := o.policy(p.Profile).Receipts
+	if p.Rehearsal { // it is what its person looks at
+		receipts = ReceiptConcise
+	}
 	c := delivery.Completion{
 		ID: id.Completion(o.newID(id.PrefixCompletion)), Profile: p.Profile, Kind: delivery.Process, Subject: string(p.ID), Status: statusOf(p),
 		State: delivery.Pending, Pin: p.Pin, Origin: p.Turn, OriginNo: p.TurnNo, Child: p.Child, Notify: p.Notify,
-		Hidden: p.Child != nil && !o.policy(p.Profile).SurfaceChildProcesses,
-		Notice: processNotice(p, output, truncated), Receipt: receipt(p, o.policy(p.Profile).Receipts),
+		Hidden: p.Child != nil && !p.Rehearsal && !o.policy(p.Profile).SurfaceChildProcesses, Rehearsal: p.Rehearsal,
+		Notice: processNotice(p, output, truncated), Receipt: receipt(p, receipts),
 		CreatedAt: o.now, UpdatedAt: o.now, PendingSince: o.now,
 	}
 	p.Completion = c.ID
@@ -261,7 +265,7 @@ func (o *Overlay) prune() {
 		}
 	}
 	for _, did := range o.delegations.all() {
-		if d, _ := o.delegations.get(did); d.State != DelegationRunning && o.now.Sub(d.UpdatedAt) > ProcessLife {
+		if d, _ := o.delegations.get(did); d.State != DelegationRunning && !untold(d) && o.now.Sub(d.UpdatedAt) > ProcessLife {
 			o.delegations.del(did)
 			o.archive(Delegations, string(did), d)
 		}

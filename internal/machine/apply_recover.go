@@ -177,6 +177,11 @@ func (o *Overlay) outstanding() {
 	for _, k := range o.chats.all() {
 		o.schedule(k)
 	}
+	for _, did := range o.delegations.all() {
+		if d, _ := o.delegations.get(did); untold(d) {
+			o.emit(Examine{d})
+		}
+	}
 }
 
 // repeat asks again for a call about a process that only reads or waits. How long it may wait counts from its beginning.

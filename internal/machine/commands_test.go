@@ -32,7 +32,7 @@ func commands() map[string]func(*world, line) error {
 	return map[string]func(*world, line) error{
 		// people
 		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command, "branch": (*world).command,
-		"retry": (*world).command, "undo": (*world).command, "compact": (*world).command,
+		"retry": (*world).command, "undo": (*world).command, "compact": (*world).command, "selftest": (*world).command,
 		"end": func(w *world, l line) error {
 			_, _ = w.apply(machine.EndSession{Session: w.session(l.word(0))})
 			return nil
@@ -68,6 +68,13 @@ func commands() map[string]func(*world, line) error {
 		"claim": (*world).claim, "send": (*world).send,
 		"reachable": func(w *world, l line) error {
 			_, _ = w.apply(machine.Reachable{Account: places()[l.word(0)].Account})
+			return nil
+		},
+		// who follows a self-test
+		"examined": func(w *world, l line) error {
+			d := id.Delegation(w.names.id(l.word(0)))
+			w.carried(func(e machine.Effect) bool { x, ok := e.(machine.Examine); return ok && x.Delegation.ID == d })
+			w.report(machine.Examined{Delegation: d, Text: l.text("the report")})
 			return nil
 		},
 		// the daemon

@@ -71,6 +71,9 @@ type Wake struct {
 	ID string
 }
 
+// Examine follows a self-test until it is over and reports what held.
+type Examine struct{ Delegation Delegation }
+
 // Settled tells that a turn is over.
 type Settled struct {
 	Turn    Turn
@@ -88,4 +91,5 @@ func (Prepare) effect()  {}
 func (Transmit) effect() {}
 func (Cancel) effect()   {}
 func (Wake) effect()     {}
+func (Examine) effect()  {}
 func (Settled) effect()  {}

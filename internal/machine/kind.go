@@ -44,6 +44,8 @@ func KindOf(r Request) string {
 		return "requeue"
 	case Drop:
 		return "drop"
+	case Examined:
+		return "examined"
 	case Recover:
 		return "recover"
 	case Shutdown:

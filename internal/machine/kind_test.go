@@ -34,6 +34,7 @@ func TestEveryRequestHasAName(t *testing.T) {
 		machine.KillProcess{},
 		machine.Requeue{},
 		machine.Drop{},
+		machine.Examined{},
 		machine.Recover{},
 		machine.Shutdown{},
 	}

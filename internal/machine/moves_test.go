@@ -18,7 +18,7 @@ func (h *history) people() [][]string {
 			continue // most happens in two places
 		}
 		says = append(says, "say "+p+" "+h.text(), "say "+p+" "+h.text()+" steer")
-		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p, "compact "+p)
+		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p, "compact "+p, "selftest "+p)
 		for _, s := range all[session.Session](h.w.disk, machine.Sessions) {
 			if at := s.Key.Address(); at.Chat == places()[p].Chat && at.Thread == "" {
 				resumes = append(resumes, fmt.Sprintf("resume %s %s", p, h.name(s.ID)))
@@ -56,6 +56,8 @@ func (h *history) models() (acts [][]string) {
 			acts = append(acts, fails, h.summaries(t.Session))
 		case machine.Compact:
 			acts = append(acts, h.summaries(e.Session.ID))
+		case machine.Examine:
+			acts = append(acts, []string{"examined " + h.name(e.Delegation.ID)})
 		case machine.RunTool:
 			a := h.name(e.Action.ID)
 			acts = append(acts, []string{"done " + a})

@@ -114,6 +114,9 @@ func receipt(p Process, mode ReceiptMode) string {
 	if failed {
 		sign = "✖"
 	}
+	if p.Rehearsal {
+		b.WriteString(selftestMark)
+	}
 	fmt.Fprintf(&b, "%s `%s` %s", sign, oneLine(p.Command, 80), statusOf(p))
 	if !p.StartedAt.IsZero() && !p.EndedAt.IsZero() {
 		fmt.Fprintf(&b, " after %s", p.EndedAt.Sub(p.StartedAt).Round(100*time.Millisecond))

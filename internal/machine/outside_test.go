@@ -155,6 +155,10 @@ func (h *history) next() string {
 			if a, ok := get[machine.Action](h.w.disk, machine.Actions, string(e.Action.ID)); ok && a.State == machine.ActionRunning {
 				return "done " + h.name(a.ID)
 			}
+		case machine.Examine:
+			if d, ok := get[machine.Delegation](h.w.disk, machine.Delegations, string(e.Delegation.ID)); ok && d.Selftest.Report == "" {
+				return "examined " + h.name(d.ID)
+			}
 		case machine.Tend:
 			if p, ok := get[machine.Process](h.w.disk, machine.Processes, string(e.Process.ID)); ok && !p.State.Ended() {
 				return fmt.Sprintf("exit %s 0", h.name(p.ID))
@@ -199,6 +203,9 @@ func (h *history) stuck() error {
 	for _, x := range all[machine.Delegation](d, machine.Delegations) {
 		if x.State == machine.DelegationRunning {
 			return fmt.Errorf("%s does not end", x.ID)
+		}
+		if x.Selftest != nil && x.Selftest.Report == "" {
+			return fmt.Errorf("nobody reports on %s", x.ID)
 		}
 	}
 	for _, c := range all[delivery.Completion](d, machine.Completions) {

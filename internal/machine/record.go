@@ -179,8 +179,9 @@ type Process struct {
 	Child      *delivery.Attribution `json:"child,omitempty"` // started by a subagent and not handed off
 	HandedOff  string                `json:"handed_off,omitempty"`
 	Purpose    string                `json:"purpose,omitempty"`
-	Kill       string                `json:"kill,omitempty"` // a kill is wanted, and why
-	Mute       bool                  `json:"mute,omitempty"` // its end makes no completion
+	Kill       string                `json:"kill,omitempty"`      // a kill is wanted, and why
+	Mute       bool                  `json:"mute,omitempty"`      // its end makes no completion
+	Rehearsal  bool                  `json:"rehearsal,omitempty"` // of a self-test
 	// Promoted and LeftRunning tell how a foreground command became a background process.
 	Promoted    time.Duration `json:"promoted,omitempty"`
 	LeftRunning bool          `json:"left_running,omitempty"`
@@ -222,13 +223,24 @@ type Delegation struct {
 	TurnNo     int             `json:"turn_no"` // of the person's turn from which the work comes
 	Action     id.Action       `json:"action"`
 	Background bool            `json:"background"`
-	Told       bool            `json:"told,omitempty"`  // its end was the answer of a tool call
-	Quiet      bool            `json:"quiet,omitempty"` // a person stopped it: the result wakes nobody
+	Told       bool            `json:"told,omitempty"`     // its end was the answer of a tool call
+	Quiet      bool            `json:"quiet,omitempty"`    // a person stopped it: the result wakes nobody
+	Selftest   *Selftest       `json:"selftest,omitempty"` // no work: a person put the gateway to the test
 	Children   []Child         `json:"children"`
 	Completion id.Completion   `json:"completion,omitempty"`
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
 	EndedAt    time.Time       `json:"ended_at,omitzero"`
+}
+
+// Selftest is how things stood when a self-test began, and the report that ended it.
+type Selftest struct {
+	To      chat.Address `json:"to"` // where it was ordered
+	ReplyTo string       `json:"reply_to,omitempty"`
+	Key     chat.Key     `json:"key"`
+	Version uint64       `json:"version"`          // of the place's route
+	Epoch   uint64       `json:"epoch"`            // of its conversation
+	Report  id.Outgoing  `json:"report,omitempty"` // none: it is not over
 }
 
 // Child is one subagent of a delegation with its result.

@@ -172,6 +172,12 @@ type Requeue struct {
 // Drop is a person who gives a dead letter up.
 type Drop struct{ ID string }
 
+// Examined tells what a self-test came to. Its person is told, and what is left of it ends.
+type Examined struct {
+	Delegation id.Delegation
+	Text       string
+}
+
 // Recover tells that the daemon starts. It is the first request of a life.
 type Recover struct{}
 
@@ -198,5 +204,6 @@ func (StopDelegation) request() {}
 func (KillProcess) request()    {}
 func (Requeue) request()        {}
 func (Drop) request()           {}
+func (Examined) request()       {}
 func (Recover) request()        {}
 func (Shutdown) request()       {}

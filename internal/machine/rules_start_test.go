@@ -31,6 +31,8 @@ func (r *rules) start(s step) error {
 		case machine.Prepare:
 			m, _ := get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
 			asked["send to "+chatOf(m.To)]++
+		case machine.Examine:
+			asked["examine "+string(e.Delegation.ID)]++
 		case machine.Promote, machine.Release, machine.Settled:
 		case machine.Wake:
 			if m, ok := get[delivery.Outgoing](s.after, machine.Outgoings, e.ID); ok {
@@ -60,6 +62,11 @@ func (r *rules) start(s step) error {
 	for _, l := range all[machine.Lane](s.after, machine.Lanes) {
 		if l.Compact != nil && l.Turn == "" && !slices.Contains(r.w.unreadable, l.Session) {
 			want["sum up "+string(l.Session)] = 1
+		}
+	}
+	for _, d := range all[machine.Delegation](s.after, machine.Delegations) {
+		if d.Selftest != nil && d.Selftest.Report == "" {
+			want["examine "+string(d.ID)] = 1
 		}
 	}
 	for _, m := range all[delivery.Outgoing](s.after, machine.Outgoings) {

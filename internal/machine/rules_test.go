@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/session"
@@ -43,6 +44,7 @@ func (r *rules) check(s step) error {
 		{"only a person moves a route, ends or reopens a conversation", r.moves},
 		{"each completion is in exactly one state and list", r.completions},
 		{"one fact makes one completion", r.facts},
+		{"a self-test opens no turn and enters no transcript, and nothing of it is left", r.rehearsals},
 		{"one turn at a time, in a live session", r.turns},
 		{"what runs stands in its owner's lane", r.running},
 		{"transcripts are legal, and each notice and text enters at most once", r.entries},
@@ -113,6 +115,30 @@ func (r *rules) placed(s step) error {
 	}
 	if n := len(s.after[machine.Places]); n != want {
 		return fmt.Errorf("%d are listed, %d are there", n, want)
+	}
+	return nil
+}
+
+func (r *rules) rehearsals(s step) error {
+	for _, t := range []machine.Table{machine.Completions, machine.Completions.Done()} {
+		for _, c := range all[delivery.Completion](s.after, t) {
+			if c.Rehearsal && (c.State != delivery.Done || c.Turn != "" || len(c.Entered) > 0) {
+				return fmt.Errorf("%s is %s, in turn %q, in transcripts %v", c.ID, c.State, c.Turn, c.Entered)
+			}
+		}
+	}
+	for _, d := range all[machine.Delegation](s.after, machine.Delegations) {
+		if d.Selftest == nil || d.Selftest.Report == "" {
+			continue
+		}
+		if d.State == machine.DelegationRunning {
+			return fmt.Errorf("%s runs, and its report is told", d.ID)
+		}
+		for _, p := range all[machine.Process](s.after, machine.Processes) {
+			if p.StartedBy == d.Children[0].Session && !p.State.Ended() && p.Kill == "" {
+				return fmt.Errorf("%s is left of %s", p.ID, d.ID)
+			}
+		}
 	}
 	return nil
 }

@@ -94,6 +94,8 @@ func (w *world) tellEffect(e machine.Effect) {
 	case machine.Transmit:
 		text, _ := e.Outgoing.Body(e.Part)
 		w.printf("→ send %s part %d to %s: %s", w.names.of(string(e.Outgoing.ID)), e.Part, placeOf(e.Outgoing.To), w.flat(text))
+	case machine.Examine:
+		w.printf("→ examine %s", w.names.of(string(e.Delegation.ID)))
 	case machine.Cancel:
 		w.printf("→ cancel %s", w.names.of(string(e.Turn)))
 	case machine.Wake:

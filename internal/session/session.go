@@ -43,12 +43,14 @@ type Session struct {
 	LeftAt uint64 `json:"left_at,omitempty"`
 	// Parent is the conversation of the same place that this one goes on from: it was branched, or had fallen idle. It is
 	// no mark of ownership; see Line.
-	Parent    id.Session `json:"parent,omitempty"`
-	Title     string     `json:"title,omitempty"` // first words of the person, or a subagent's goal
-	CreatedAt time.Time  `json:"created_at"`
-	ActiveAt  time.Time  `json:"active_at"`
-	EndedAt   time.Time  `json:"ended_at,omitzero"`
-	EndReason EndReason  `json:"end_reason,omitempty"`
+	Parent id.Session `json:"parent,omitempty"`
+	// Rehearsal marks a subagent's run that a script plays, for a self-test: no model is asked.
+	Rehearsal bool      `json:"rehearsal,omitempty"`
+	Title     string    `json:"title,omitempty"` // first words of the person, or a subagent's goal
+	CreatedAt time.Time `json:"created_at"`
+	ActiveAt  time.Time `json:"active_at"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+	EndReason EndReason `json:"end_reason,omitempty"`
 }
 
 // Ended tells whether the session has ended and was not reopened.

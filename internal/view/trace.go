@@ -331,6 +331,10 @@ func lookDelegation(db *store.DB, key string) (node, bool, error) {
 		}
 		n.down = append(n.down, string(c.Session))
 	}
+	if d.Selftest != nil {
+		n.step.Why = append(n.step.Why, "a self-test, ordered with /selftest: a script plays it, and no model is asked")
+		n.down = append(n.down, string(d.Selftest.Report))
+	}
 	return n, ok, err
 }
 

@@ -2,7 +2,7 @@ package rehearsal
 
 import (
 	"context"
-	_ "embed" // the built-in script
+	_ "embed" // the built-in scripts
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +18,12 @@ var demo string
 
 // Demo is the built-in script.
 func Demo() string { return demo }
+
+//go:embed selftest.yaml
+var selftest string
+
+// Selftest is the script that plays the subagent of /selftest.
+func Selftest() string { return selftest }
 
 // Options of a Provider.
 type Options struct {
