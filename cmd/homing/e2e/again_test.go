@@ -39,9 +39,7 @@ func TestBranch(t *testing.T) {
 	p.once("told in the branch")
 	w.contains("/resume", p.command("/resume "+old.ID), old.ID)
 	p.ask("back?", "nothing but the old")
-	if n := len(w.queue()); n != 0 {
-		t.Errorf("%d entries are left in the queue", n)
-	}
+	w.until("nothing is left in the queue", func() bool { return len(w.queue()) == 0 })
 }
 
 // /branch during a turn: it stops and says nothing more, and the text that waited is answered in the branch.

@@ -44,8 +44,9 @@ func TestRestoreRepeatsNothing(t *testing.T) {
 	w.start()
 	other.sees("I was set back")
 	other.once("I was set back")
-	held := w.queue()
-	if len(held) != 1 || held[0].State != "unknown" || held[0].Reason != "restored" || !strings.Contains(held[0].Text, "the answer") {
+	var held []queued
+	w.until("the word about it is on record as sent", func() bool { held = w.queue(); return len(held) == 1 })
+	if held[0].State != "unknown" || held[0].Reason != "restored" || !strings.Contains(held[0].Text, "the answer") {
 		t.Fatalf("the queue after the restore: %+v", held)
 	}
 	w.never("anything is done again", func() bool {
