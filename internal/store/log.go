@@ -192,7 +192,7 @@ type pending struct {
 type pendingTable struct {
 	values map[string][]byte // nil: not there any more
 	// groups holds the keys in the order in which they came, by what stands before the first zero byte: a transcript's
-	// entries are found without a look at all others.
+	// entries, or a place's conversations, are found without a look at all others.
 	groups map[string][]string
 }
 
@@ -218,10 +218,7 @@ func (p *pending) merge(s segment) {
 			p.tables[c.table] = t
 		}
 		if _, there := t.values[c.key]; !there {
-			g := ""
-			if c.table == machine.Entries {
-				g = groupOf(c.key)
-			}
+			g := groupOf(c.key)
 			t.groups[g] = append(t.groups[g], c.key)
 		}
 		t.values[c.key] = c.value

@@ -157,7 +157,7 @@ func (db *DB) prepare() error {
 var migrations = [Schema]func(*bbolt.Tx) error{
 	func(*bbolt.Tx) error { return nil }, // 0 is an empty file
 	func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucket([]byte(logBucket))
+		_, err := tx.CreateBucketIfNotExists([]byte(logBucket))
 		return errors.Join(err, listPlaces(tx))
 	},
 }
