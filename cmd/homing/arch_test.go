@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"internal/session":                 {"internal/chat", "internal/id"},
 	"internal/delivery":                {"internal/chat", "internal/id", "internal/session"},
 	"internal/machine":                 {"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/session", "internal/tool"},
-	"internal/store":                   {"internal/delivery", "internal/id", "internal/machine", "internal/session"},
+	"internal/store":                   {"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/session"},
 	"internal/view":                    {"internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/session", "internal/store"},
 	"internal/gateway": {
 		"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/markup", "internal/process",
@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 // onlyIn says which package alone may import a library.
 var onlyIn = map[string]string{
 	"go.etcd.io/bbolt":                  "internal/store",
+	"google.golang.org/protobuf":        "internal/store",
 	"github.com/spf13/viper":            "config",
 	"github.com/go-telegram/bot":        "adapters/telegram",
 	"github.com/sashabaranov/go-openai": "internal/agent/openai",

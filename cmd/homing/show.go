@@ -13,7 +13,7 @@ import (
 func printSession(s view.Session) {
 	fmt.Printf("%s  %s %s\n", s.ID, s.Kind, s.State)
 	if s.EndReason != "" {
-		fmt.Printf("  ended %s: %s\n", s.EndedAt.Format(time.RFC3339), s.EndReason)
+		fmt.Printf("  ended %s: %s\n", s.EndedAt.Local().Format(time.RFC3339), s.EndReason)
 	}
 	if s.Route != "" {
 		fmt.Printf("  route %s (version %d)\n", s.Route, s.RouteVersion)
@@ -26,7 +26,7 @@ func printSession(s view.Session) {
 	}
 	fmt.Printf("  owner %s, walked %s\n", s.Owner, strings.Join(s.Path, " → "))
 	for _, e := range s.Entries {
-		fmt.Printf("\n[%s] %s", e.CreatedAt.Format("15:04:05"), e.Kind)
+		fmt.Printf("\n[%s] %s", e.CreatedAt.Local().Format("15:04:05"), e.Kind)
 		if e.Tool != "" {
 			fmt.Printf(" %s", e.Tool)
 		}

@@ -10,4 +10,10 @@
 // journal of a batch in one record under the number of its first line, 8 bytes, big endian, the list of a place's
 // conversations under "<route key>\x00<session>". The bucket "meta" holds the
 // schema version under "schema" and the machine's own counters under "meta".
+//
+// Values: sessions, routes, lanes, turns, actions, processes, completions, outgoing messages, entries, the journal, marks,
+// positions and the machine's counters are in protobuf's wire format (fields.go), with the numbers that records.go gives
+// their fields; a record that is zero has no bytes at all. Delegations, aliases and events set aside are JSON, as all
+// records were once. An old value is JSON until it is written again, and needs no migration: JSON begins with '{', which no
+// value of the other form does.
 package store
