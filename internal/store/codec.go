@@ -102,6 +102,8 @@ func (f *fields) record(x any) bool {
 		f.text(x)
 	case *machine.Asked:
 		f.asked(x)
+	case *machine.CompactAsked:
+		f.compactAsked(x)
 	case *agent.Call:
 		f.call(x)
 	case *delivery.Attribution:

@@ -142,6 +142,19 @@ func number[N ~int | ~int64 | ~uint64](f *fields, n protowire.Number, p *N) {
 	}
 }
 
+// numbers is a field that is a list of numbers.
+func numbers(f *fields, n protowire.Number, p *[]uint64) {
+	if f.reading {
+		for f.at(n) {
+			*p = append(*p, f.varint())
+		}
+		return
+	}
+	for _, x := range *p {
+		f.putVarint(n, x)
+	}
+}
+
 // known is a field that is a number, zero included, or nil.
 func known(f *fields, n protowire.Number, p **int) {
 	if f.reading {

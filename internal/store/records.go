@@ -28,6 +28,7 @@ func (f *fields) session(s *session.Session) {
 	moment(f, 14, &s.ActiveAt)
 	moment(f, 15, &s.EndedAt)
 	word(f, 16, &s.EndReason)
+	truth(f, 17, &s.Rehearsal)
 }
 
 func (f *fields) route(r *session.Route) {
@@ -70,6 +71,13 @@ func (f *fields) lane(l *machine.Lane) {
 	words(f, 13, &l.HandedOff)
 	number(f, 14, &l.Unread)
 	many(f, 15, &l.Asked)
+	word(f, 16, &l.Came)
+	maybe(f, 17, &l.Compact)
+	number(f, 18, &l.Summaries)
+}
+
+func (f *fields) compactAsked(c *machine.CompactAsked) {
+	word(f, 1, &c.ReplyTo)
 }
 
 func (f *fields) text(t *machine.Text) {
@@ -114,6 +122,7 @@ func (f *fields) turn(t *machine.Turn) {
 	moment(f, 22, &t.CreatedAt)
 	moment(f, 23, &t.UpdatedAt)
 	moment(f, 24, &t.EndedAt)
+	number(f, 25, &t.From)
 }
 
 func (f *fields) action(a *machine.Action) {
@@ -171,6 +180,7 @@ func (f *fields) process(p *machine.Process) {
 	moment(f, 31, &p.StartedAt)
 	moment(f, 32, &p.EndedAt)
 	moment(f, 33, &p.UpdatedAt)
+	truth(f, 34, &p.Rehearsal)
 }
 
 func (f *fields) attribution(a *delivery.Attribution) {
@@ -205,6 +215,8 @@ func (f *fields) completion(c *delivery.Completion) {
 	moment(f, 23, &c.CreatedAt)
 	moment(f, 24, &c.UpdatedAt)
 	moment(f, 25, &c.PendingSince)
+	truth(f, 26, &c.Rehearsal)
+	word(f, 27, &c.Message)
 }
 
 func (f *fields) outgoing(m *delivery.Outgoing) {
@@ -267,6 +279,8 @@ func (f *fields) entry(e *machine.Entry) {
 	number(f, 11, &e.From)
 	truth(f, 12, &e.Texts)
 	moment(f, 13, &e.At)
+	numbers(f, 14, &e.Keep)
+	number(f, 15, &e.Request)
 }
 
 // line is a record of the journal.

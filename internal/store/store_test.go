@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -320,17 +321,21 @@ func TestOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	db := open(t, path)
 	s, child := aSession(1), aSession(2)
 	child.Kind, child.Key = session.Subagent, ""
-	if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: string(s.ID), Value: s}, {Table: machine.Sessions, Key: string(child.ID), Value: child}}); err != nil {
-		t.Fatal(err)
-	}
 	_ = db.Close()
 	b, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Update(func(tx *bbolt.Tx) error { // as version 1 left it, with a session that cannot be read
-		return errors.Join(tx.DeleteBucket([]byte(machine.Places)), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("1")),
-			tx.Bucket([]byte(machine.Sessions)).Put([]byte("ses_x"), []byte("{")))
+		sessions := tx.Bucket([]byte(machine.Sessions))
+		for _, x := range []session.Session{s, child} {
+			v, err := json.Marshal(x)
+			if err := errors.Join(err, sessions.Put([]byte(x.ID), v)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(sessions.Put([]byte("ses_x"), []byte("{")), tx.DeleteBucket([]byte("log")), tx.DeleteBucket([]byte(machine.Places)),
+			tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("1")))
 	}); err != nil {
 		t.Fatal(err)
 	}
