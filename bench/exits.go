@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -65,7 +64,6 @@ func exits(ctx context.Context, dir string) (r result, err error) {
 		}
 		took = append(took, now.Sub(time.Unix(whole, part)).Seconds())
 	}
-	fmt.Fprintln(os.Stderr, median(took), median(commits))
 	r.P50 = median(took) / median(commits)
 	return r, nil
 }
