@@ -11,6 +11,7 @@ import (
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/session"
 	"github.com/homing-gateway/homing/internal/store"
 )
 
@@ -243,7 +244,7 @@ func (c *Console) Shown() (bool, error) {
 // Idle tells whether nothing is going on at the console that a person at a terminal would wait for: nothing left to show,
 // no waiting text, and no turn but one whose person was told that the model does not answer.
 func (c *Console) Idle() (bool, error) {
-	r, ok, err := store.Get[routeCurrent](c.g.o.Store, machine.Routes, string(c.Key()))
+	r, ok, err := store.Get[session.Route](c.g.o.Store, machine.Routes, string(c.Key()))
 	if err != nil {
 		return false, err
 	}
@@ -258,9 +259,4 @@ func (c *Console) Idle() (bool, error) {
 		}
 	}
 	return c.Shown()
-}
-
-// routeCurrent is the part of a route that Idle reads.
-type routeCurrent struct {
-	Current id.Session `json:"current"`
 }

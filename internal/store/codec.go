@@ -51,8 +51,8 @@ func appendValue(dst []byte, record any) ([]byte, error) {
 	return f.bytes, f.err
 }
 
-// decodeValue reads a stored record into a zero one. The record keeps nothing of v. JSON is told by its first byte: '{'
-// would be the beginning of a group, and there are none.
+// decodeValue reads a stored record into a zero one of the type that was written. The record keeps nothing of v. JSON is
+// told by its first byte: '{' would be the beginning of a group, and there are none.
 func decodeValue[T any](v []byte, record *T) error {
 	if len(v) == 0 || v[0] != '{' {
 		f := reader(v)
