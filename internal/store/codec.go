@@ -48,7 +48,7 @@ func appendValue(dst []byte, record any) ([]byte, error) {
 			return append(dst, b...), err
 		}
 	}
-	return f.bytes, f.err
+	return f.bytes, nil
 }
 
 // decodeValue reads a stored record into a zero one of the type that was written. The record keeps nothing of v. JSON is

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -177,7 +178,9 @@ func truth(f *fields, n protowire.Number, p *bool) {
 	}
 }
 
-// moment is a field that is a time, to the nanosecond. It comes back in UTC.
+// moment is a field that is a time, to the nanosecond. It comes back in UTC. One that nanoseconds since 1970 can't tell (before
+// 1678, after 2262) comes back as the nearest that they can: it stands in somebody's damaged record, and is no reason to
+// refuse a batch.
 func moment(f *fields, n protowire.Number, p *time.Time) {
 	if f.reading {
 		for f.at(n) {
@@ -185,8 +188,11 @@ func moment(f *fields, n protowire.Number, p *time.Time) {
 		}
 	} else if !p.IsZero() {
 		x := p.UnixNano()
-		if !time.Unix(0, x).Equal(*p) {
-			f.err = fmt.Errorf("field %d: the time %s is too far away to be stored", n, *p)
+		switch {
+		case p.Before(time.Unix(0, math.MinInt64)):
+			x = math.MinInt64
+		case p.After(time.Unix(0, math.MaxInt64)):
+			x = math.MaxInt64
 		}
 		f.putVarint(n, uint64(x))
 	}
