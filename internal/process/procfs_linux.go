@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -104,12 +103,18 @@ func descendants(root int) ([]stat, error) {
 // ownChildren returns the numbers of this process's children, zombies included. It is cheap, and complete as long as
 // nobody reaps meanwhile. ok is false where the kernel does not offer it.
 func ownChildren() (pids []int, ok bool) {
-	files, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil || len(files) == 0 {
+	tasks, err := os.Open("/proc/self/task")
+	if err != nil {
 		return nil, false
 	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
+	defer func() { _ = tasks.Close() }()
+	names, err := tasks.Readdirnames(-1)
+	if err != nil || len(names) == 0 {
+		return nil, false
+	}
+	for _, name := range names {
+		data, err := os.ReadFile("/proc/self/task/" + name + "/children")
+		ok = ok || err == nil
 		if err != nil {
 			continue // the thread has ended; its children are with another one, whose list comes or came
 		}
@@ -119,7 +124,7 @@ func ownChildren() (pids []int, ok bool) {
 			}
 		}
 	}
-	return pids, true
+	return pids, ok
 }
 
 // identify returns the identity of a living process.
