@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -113,6 +114,7 @@ func (p program) run(dir string) (r result, err error) {
 			return r, err
 		}
 		s.wait = p.Wait
+		runtime.GC() // what the seeding left is none of the cycle's
 		r, err = p.measure(s.cycle)
 		r.Flushes = flushesPerCommit * float64(s.commits.Load()) / r.Cycles
 		return r, firstOf(err, s.close())

@@ -49,8 +49,11 @@ type change struct {
 	value []byte
 }
 
+// meanChange is about how long a change is: what is reserved too much stays in memory as long as the segment is pending.
+const meanChange = 320
+
 func newSegment(changes int) segment {
-	return segment{bytes: make([]byte, headerSize, headerSize+512*changes), changes: make([]change, 0, changes)}
+	return segment{bytes: make([]byte, headerSize, headerSize+meanChange*changes), changes: make([]change, 0, changes)}
 }
 
 // add appends a change whose value is encoded, or nil. The value is copied.
