@@ -17,11 +17,10 @@ import (
 
 // daemonFacts is what the product's own binary costs.
 type daemonFacts struct {
-	Size            int64         // bytes, stripped
-	Ready           time.Duration // from the start to a ready gateway on an empty store, median
-	RssAnon         int64         // KiB, of the idle daemon
-	SupervisorAnon  int64         // KiB, of one supervisor
-	SupervisorReady time.Duration // from the fork to the command that runs, median
+	Size           int64         // bytes, stripped
+	Ready          time.Duration // from the start to a ready gateway on an empty store, median
+	RssAnon        int64         // KiB, of the idle daemon
+	SupervisorAnon int64         // KiB, of one supervisor
 }
 
 // measureDaemon starts the real daemon on an empty folder, several times.
@@ -36,7 +35,7 @@ func measureDaemon(binary, dir string) (f daemonFacts, err error) {
 	}
 	f.Size = st.Size()
 	const starts = 10
-	var ready, begun []float64
+	var ready []float64
 	for i := range starts {
 		took, one, err := startOnce(binary, dir, i == starts-1)
 		if err != nil {
@@ -46,14 +45,8 @@ func measureDaemon(binary, dir string) (f daemonFacts, err error) {
 		if one.RssAnon > 0 {
 			f.RssAnon, f.SupervisorAnon = one.RssAnon, one.SupervisorAnon
 		}
-		if one.SupervisorReady > 0 {
-			begun = append(begun, one.SupervisorReady.Seconds())
-		}
 	}
 	f.Ready = time.Duration(median(ready) * float64(time.Second))
-	if len(begun) > 0 {
-		f.SupervisorReady = time.Duration(median(begun) * float64(time.Second))
-	}
 	return f, nil
 }
 
@@ -98,7 +91,7 @@ func startOnce(binary, dir string, look bool) (took time.Duration, f daemonFacts
 	if f.RssAnon, err = rssAnon(c.Process.Pid); err != nil {
 		return took, f, err
 	}
-	chat := exec.Command(binary, "chat", "Run sleep 3 in the background")
+	chat := exec.Command(binary, "chat", `Run "sleep 3"`)
 	chat.Env = c.Env
 	if out, err := chat.CombinedOutput(); err != nil {
 		return took, f, fmt.Errorf("homing chat: %w: %s", err, out)

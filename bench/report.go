@@ -135,9 +135,6 @@ func (r *report) markdown() string {
 	row("start to ready", 30, 0, float64(r.daemon.Ready.Microseconds())/1000, 1, false, " ms")
 	row("binary, stripped", 20, 0, float64(r.daemon.Size)/1e6, 1, false, " MB")
 	row("a supervisor, anonymous memory", 4, 0, float64(r.daemon.SupervisorAnon)/1024, 1, false, " MiB")
-	if r.daemon.SupervisorReady > 0 {
-		row("a supervisor, from its fork to the running command", 15, 0, float64(r.daemon.SupervisorReady.Microseconds())/1000, 1, false, " ms")
-	}
 	return b.String()
 }
 
