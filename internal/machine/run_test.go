@@ -176,13 +176,13 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		synctest.Wait()
 		r.stop()
 		synctest.Wait()
-		go func() { // the queued one may or may not be taken: both are in order
+		r.verdicts <- nil // for the batch in hand
+		go func() {       // the queued one may or may not be taken: both are in order
 			select {
 			case r.verdicts <- nil:
 			case <-t.Context().Done():
 			}
 		}()
-		r.verdicts <- nil
 		if err := <-first; err != nil {
 			t.Errorf("the batch in hand: %v", err)
 		}
