@@ -253,6 +253,7 @@ func (g *Gateway) compactAtRest(e machine.Compact) {
 		t, err := g.read(e.Session.ID)
 		if err != nil {
 			g.log.Error("transcript not read", zap.String("session", string(e.Session.ID)), zap.Error(err))
+			g.unfulfilled(talk{session: e.Session, lane: machine.Lane{Compact: &machine.CompactAsked{}}}, notSummedUp(errors.New("it could not be read")))
 			return
 		}
 		if t.lane.Compact == nil || t.lane.Turn != "" || t.session.Ended() || g.draining.Load() {
@@ -268,6 +269,9 @@ func (g *Gateway) compactAtRest(e machine.Compact) {
 			g.log.Warn("conversation not summed up", zap.String("session", string(e.Session.ID)), zap.Error(err))
 			g.unfulfilled(t, notSummedUp(err))
 		}
+	}
+	if t, err := g.read(e.Session.ID); err == nil { // somebody who waits is not left waiting
+		g.unfulfilled(t, notSummedUp(errors.New("it changed while the model was at it, each time")))
 	}
 }
 

@@ -245,7 +245,9 @@ func (o *Overlay) leave(s session.Session, line []id.Session, reason session.End
 		}
 	}
 	dropped := o.dropTexts(s.ID)
-	o.dropCompact(s.ID)
+	if asked := o.lane(s.ID).Compact; o.dropCompact(s.ID) {
+		o.say(s.Key.Address(), "The conversation that was left is not summed up.", asked.ReplyTo, "", s.ID, "")
+	}
 	l := o.lane(s.ID)
 	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
 		c, _ := o.completions.get(cid)

@@ -62,19 +62,22 @@ func (o *Overlay) dropCompact(sid id.Session) bool {
 func (o *Overlay) compacted(r Compacted) (Answer, error) {
 	s, presence := o.Session(r.Session)
 	l := o.lane(r.Session)
-	if presence != session.Present || s.Ended() || s.Generation != r.Generation || l.Turn != r.Turn || l.Entries != r.Entries {
+	if presence != session.Present || s.Ended() || s.Generation != r.Generation || l.Turn != r.Turn {
 		return Answer{}, ErrStale
 	}
-	if t, _ := o.turns.get(l.Turn); len(t.Actions) > 0 {
-		return Answer{}, ErrStale // its step is answered: calls are open
-	}
 	asked := l.Compact
-	if r.Failed != "" {
+	if r.Failed != "" { // whatever was said meanwhile: who waits is told
 		if !o.dropCompact(s.ID) {
 			return Answer{}, ErrStale
 		}
 		o.say(s.Key.Address(), r.Failed, asked.ReplyTo, "", s.ID, "")
 		return Answer{Session: s.ID}, nil
+	}
+	if l.Entries != r.Entries {
+		return Answer{}, ErrStale
+	}
+	if t, _ := o.turns.get(l.Turn); len(t.Actions) > 0 {
+		return Answer{}, ErrStale // its step is answered: calls are open
 	}
 	if strings.TrimSpace(r.Text) == "" || r.After >= r.Before || r.From > r.Entries {
 		return refuse("a summary of session %s that is no gain", s.ID)

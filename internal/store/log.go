@@ -228,14 +228,23 @@ func (p *pending) merge(s segment) {
 	}
 }
 
-// get looks a record up; there is false if the table has the word.
-func (p *pending) get(t machine.Table, key string) (value []byte, there bool) {
+// lookup is what one table says of a record: nothing, that it is not there any more (no bytes), or its value.
+type lookup struct {
+	there bool
+	bytes []byte
+}
+
+// get looks a record up in each of the tables.
+func (p *pending) get(key string, tables []machine.Table) []lookup {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if table, ok := p.tables[t]; ok {
-		value, there = table.values[key]
+	out := make([]lookup, len(tables))
+	for i, t := range tables {
+		if table, ok := p.tables[t]; ok {
+			out[i].bytes, out[i].there = table.values[key]
+		}
 	}
-	return value, there
+	return out
 }
 
 // scan returns the changes of one table whose keys begin with the prefix, in the order of their keys.

@@ -250,3 +250,48 @@ func TestReadersWhileTheLogIsFolded(t *testing.T) {
 		t.Errorf("the log has grown to %d bytes", db.Pending())
 	}
 }
+
+// A record that moves between what lives and what is over, either way, is always found.
+func TestReadersWhileARecordMoves(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "homing.db"))
+	db.FoldAt(3000)
+	move := func(n int) error {
+		to, from := machine.Turns, machine.Turns.Done()
+		if n%2 == 1 {
+			to, from = from, to
+		}
+		return db.Commit([]machine.Change{{Table: from, Key: "trn_1"}, {Table: to, Key: "trn_1", Value: machine.Turn{ID: "trn_1"}}})
+	}
+	if err := move(0); err != nil {
+		t.Fatal(err)
+	}
+	var over atomic.Bool
+	done := make(chan error, 3)
+	for range 3 {
+		go func() {
+			for !over.Load() {
+				_, ok, err := store.Get[machine.Turn](db, machine.Turns, "trn_1")
+				if err == nil && !ok {
+					err = errors.New("it is not found")
+				}
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for n := 1; n < 1500; n++ {
+		if err := move(n); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	over.Store(true)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

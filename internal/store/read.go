@@ -92,13 +92,19 @@ func (db *DB) view(doing string, f func(view) error) error {
 	})
 }
 
-// get returns the value of a record, or nil.
-func (v view) get(t machine.Table, key string) []byte {
-	if value, there := v.p.get(t, key); there {
-		return value
-	}
-	if b := v.tx.Bucket([]byte(t)); b != nil {
-		return b.Get([]byte(key))
+// get returns the value of a record from the first of the tables that has it, or nil. What is pending is looked up in all of
+// them at one moment: a record that moves from one to another is in one of them, whatever is merged meanwhile.
+func (v view) get(key string, tables ...machine.Table) []byte {
+	fresh := v.p.get(key, tables)
+	for i, t := range tables {
+		if fresh[i].bytes != nil {
+			return fresh[i].bytes
+		}
+		if b := v.tx.Bucket([]byte(t)); b != nil && !fresh[i].there {
+			if old := b.Get([]byte(key)); old != nil {
+				return old
+			}
+		}
 	}
 	return nil
 }
@@ -213,14 +219,13 @@ func (db *DB) Load(s *machine.State) error {
 // Get reads one record. It looks among what lives first, then among what is over.
 func Get[T any](db *DB, t machine.Table, key string) (x T, found bool, err error) {
 	err = db.view("read "+string(t), func(v view) error {
-		for _, name := range []machine.Table{t, t.Done()} {
-			if value := v.get(name, key); value != nil {
-				found = true
-				db.looked.Add(1)
-				return decodeValue(value, &x)
-			}
+		value := v.get(key, t, t.Done())
+		if value == nil {
+			return nil
 		}
-		return nil
+		found = true
+		db.looked.Add(1)
+		return decodeValue(value, &x)
 	})
 	return x, found, err
 }

@@ -285,7 +285,7 @@ func (db *DB) copyEntries(s *segment, c machine.Copy) error {
 			key := machine.EntryKey(c.From, n)
 			value, ok := own[key]
 			if !ok {
-				value = v.get(machine.Entries, key)
+				value = v.get(key, machine.Entries)
 			}
 			if value == nil {
 				continue

@@ -220,6 +220,37 @@ func TestCompactIsKeptAndGivenUp(t *testing.T) {
 	p.once("Summed up: ")
 }
 
+// A conversation that changes whenever the model is at its summary is not summed up for ever, and whoever waits is told; the
+// next /compact begins anew. Whoever leaves is told as well.
+func TestCompactOfAConversationThatMoves(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.direct()
+	const rounds = 8 // as many as one /compact takes
+	var frees []chan struct{}
+	var answers []fake.Answer
+	for range rounds {
+		frees = append(frees, make(chan struct{}))
+		answers = append(answers, fake.Held(frees[len(frees)-1], fake.Say("never kept")))
+	}
+	w.model.When(fake.Summary(), append(answers, fake.Say("they talked"), fake.Hang())...)
+	w.start()
+	p.chatter(0, rounds+3)
+	p.command("/compact")
+	for i, free := range frees {
+		w.until("a summary is asked for", func() bool { return len(w.summaries()) == i+1 })
+		w.contains("/undo", p.command("/undo"), "Undone")
+		close(free)
+	}
+	p.sees("it changed while the model was at it")
+	p.command("/compact")
+	p.sees("Summed up: ")
+	p.chatter(20, 23)
+	p.command("/compact")
+	w.until("a summary is asked for", func() bool { return len(w.summaries()) == rounds+2 })
+	p.command("/new")
+	p.sees("The conversation that was left is not summed up.")
+}
+
 // A model that fails at the summary, or makes none that is a gain, costs nothing: the turn goes on with what it has, nothing
 // is set aside, and who asked for it is told.
 func TestSummaryThatFails(t *testing.T) {
