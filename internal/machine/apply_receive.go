@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"time"
@@ -16,7 +17,12 @@ const MarkLife = 72 * time.Hour
 
 // receive takes an event of a platform: durable before acknowledged, and once.
 func (o *Overlay) receive(r Receive) (Answer, error) {
-	mark := r.Account.String() + "|" + r.Event
+	if r.Message != nil {
+		if n := len(chat.KeyOf(o.inward(r.Message.Address), r.Keying)); n > longestPlace {
+			return refuse("the names of this place are %d bytes long, %d are the most", n, longestPlace)
+		}
+	}
+	mark := markOf(r.Account, r.Event)
 	if r.Event != "" {
 		if _, seen := o.marks.get(mark); seen {
 			return Answer{Duplicate: true}, nil
@@ -70,6 +76,21 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 		o.nudge(l.Turn)
 	}
 	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn}, nil
+}
+
+// longestEvent is how long an event's name may be to stand in a key as it is, in bytes. Platforms' own are far shorter; a
+// client may send anything, and the store takes no key without end.
+const longestEvent = 256
+
+// longestPlace is how long the key of a place may be, in bytes.
+const longestPlace = 4096
+
+// markOf is the key under which an event is remembered.
+func markOf(a chat.Account, event string) string {
+	if len(event) > longestEvent {
+		event = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(event)))
+	}
+	return a.String() + "|" + event
 }
 
 // conversation returns the place's current session. An empty place gets a fresh one, and so does one whose conversation

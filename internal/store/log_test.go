@@ -295,3 +295,37 @@ func TestReadersWhileARecordMoves(t *testing.T) {
 		}
 	}
 }
+
+// What a commit takes can be folded and read again; what no table can hold is refused before it is durable, and the store
+// goes on.
+func TestCommitTakesOnlyWhatItCanFold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	db := open(t, path)
+	for _, tt := range []struct {
+		table machine.Table
+		key   int
+		taken bool
+	}{
+		{machine.Marks, 1, true},
+		{machine.Marks, bbolt.MaxKeySize, true},
+		{machine.Marks, 0, false},
+		{machine.Marks, bbolt.MaxKeySize + 1, false},
+		{machine.Marks, 1<<16 + 1, false},
+		{"nothing", 1, false},
+	} {
+		err := db.Commit([]machine.Change{{Table: tt.table, Key: strings.Repeat("k", tt.key), Value: machine.Mark{Event: "e"}}})
+		if (err == nil) != tt.taken {
+			t.Errorf("a key of %d bytes for %s: %v", tt.key, tt.table, err)
+		}
+	}
+	db.FoldAt(1)
+	for range 2 { // the first one folds
+		if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: "ses_1", Value: aSession(1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = db.Close()
+	if n := open(t, path).Count(machine.Marks); n != 2 {
+		t.Errorf("%d marks are there, want 2", n)
+	}
+}

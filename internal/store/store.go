@@ -40,6 +40,7 @@ type DB struct {
 	path   string
 	next   uint64 // number of the log's next piece
 	foldAt int    // length of the log, in bytes, from which on it is folded
+	tables map[machine.Table]bool
 
 	mu      sync.RWMutex
 	pending *pending // what the log holds; the writer puts an empty one here after a fold
@@ -104,7 +105,11 @@ func open(path string, o *bbolt.Options) (db *DB, err error) {
 	b, err := bbolt.Open(path, 0o600, o)
 	switch {
 	case err == nil:
-		return &DB{bolt: b, path: path, foldAt: foldAt, pending: &pending{}}, nil
+		db := &DB{bolt: b, path: path, foldAt: foldAt, tables: map[machine.Table]bool{}, pending: &pending{}}
+		for _, t := range tables() {
+			db.tables[t] = true
+		}
+		return db, nil
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s", ErrInUse, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
@@ -235,11 +240,26 @@ func (db *DB) Commit(changes []machine.Change) error {
 	return nil
 }
 
+// fits tells whether a change can be folded into its table later. What can't must not become durable: every later fold
+// would meet it again.
+func (db *DB) fits(c machine.Change) error {
+	switch {
+	case !db.tables[c.Table]:
+		return fmt.Errorf("there is no table %s", c.Table)
+	case c.Key == "" || len(c.Key) > bbolt.MaxKeySize:
+		return fmt.Errorf("a key of %d bytes for table %s: 1 to %d are taken", len(c.Key), c.Table, bbolt.MaxKeySize)
+	}
+	return nil
+}
+
 // segment encodes a batch.
 func (db *DB) segment(changes []machine.Change) (segment, error) {
 	s := newSegment(len(changes))
 	for len(changes) > 0 {
 		c := changes[0]
+		if err := db.fits(c); err != nil {
+			return s, err
+		}
 		if c.Table == machine.Journal {
 			n := slices.IndexFunc(changes, func(c machine.Change) bool { return c.Table != machine.Journal })
 			if n < 0 {

@@ -123,7 +123,8 @@ func SelftestOf(db *store.DB, did id.Delegation) (Selftest, error) {
 	for _, p := range s.Processes {
 		subjects[string(p.ID)] = true
 	}
-	s.Completions, err = since(db, machine.Completions, id.PrefixCompletion, did, func(c delivery.Completion) bool { return subjects[c.Subject] })
+	s.Completions, err = since(db, machine.Completions, id.PrefixCompletion, did,
+		func(c delivery.Completion) string { return string(c.ID) }, func(c delivery.Completion) bool { return subjects[c.Subject] })
 	if err != nil {
 		return s, err
 	}
@@ -131,18 +132,28 @@ func SelftestOf(db *store.DB, did id.Delegation) (Selftest, error) {
 	for _, c := range s.Completions {
 		causes[string(c.ID)] = true
 	}
-	s.Messages, err = since(db, machine.Outgoings, id.PrefixOutgoing, did, func(m delivery.Outgoing) bool { return causes[m.Cause] })
+	s.Messages, err = since(db, machine.Outgoings, id.PrefixOutgoing, did,
+		func(m delivery.Outgoing) string { return string(m.ID) }, func(m delivery.Outgoing) bool { return causes[m.Cause] })
 	return s, err
 }
 
-// since reads what was made after a delegation, of what lives and of what is over.
-func since[T any](db *store.DB, t machine.Table, prefix string, did id.Delegation, keep func(T) bool) ([]T, error) {
+// since reads what was made after a delegation, of what lives and of what is over. What moves from the one to the other
+// between the two looks counts once.
+func since[T any](db *store.DB, t machine.Table, prefix string, did id.Delegation, name func(T) string, keep func(T) bool) ([]T, error) {
 	live, err := store.Since(db, t, prefix, prefix+made(string(did)), keep)
 	if err != nil {
 		return nil, err
 	}
 	over, err := store.Since(db, t.Done(), prefix, prefix+made(string(did)), keep)
-	return append(live, over...), err
+	for _, x := range over {
+		i := slices.IndexFunc(live, func(y T) bool { return name(x) == name(y) })
+		if i < 0 {
+			live = append(live, x)
+		} else {
+			live[i] = x
+		}
+	}
+	return live, err
 }
 
 // left says how a person left the conversation while the test ran, empty when nobody did. A subagent in the place is not
@@ -197,6 +208,8 @@ func (s Selftest) subagent() Check {
 	for _, x := range s.Children {
 		c.Evidence = fmt.Sprintf("%s worked for %s, %s", x.ID, x.DelegateFrom, orNone(string(x.EndReason)))
 		if x.Kind != session.Subagent || x.Key != "" || x.DelegateFrom != s.Delegation.Session || x.EndReason != session.Completed {
+			// One that still works has done nothing wrong: what remains to be seen is how it ends.
+			c.Open = c.Held && x.EndReason == "" && s.Delegation.State == machine.DelegationRunning && x.Kind == session.Subagent && x.Key == "" && x.DelegateFrom == s.Delegation.Session
 			c.Held, c.Look = false, string(x.ID)
 		}
 	}
@@ -237,6 +250,10 @@ func (s Selftest) home(what, subject string, pin id.Session, path []id.Session) 
 		if x.Subject == subject {
 			found = append(found, x)
 		}
+	}
+	if len(found) == 0 && subject == string(s.Delegation.ID) && s.Delegation.State == machine.DelegationRunning {
+		c.Open, c.Evidence = true, subject+" runs"
+		return c
 	}
 	if len(found) != 1 {
 		c.Evidence = fmt.Sprintf("%s has %d completions instead of one", subject, len(found))

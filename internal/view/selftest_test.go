@@ -201,6 +201,12 @@ func TestSelftestThatIsNotFinished(t *testing.T) {
 			return did
 		}, "not finished: stopped by a person"},
 		"the time is over": {func(w *world) id.Delegation { did, _ := w.selftest(); w.over(did, false); return did }, "not finished: 8 of 9 checks held; what stands at … had not come to its end"},
+		"nothing is played yet": {func(w *world) id.Delegation {
+			w.do(machine.Receive{Account: home.Account, Message: &chat.Message{Address: home}, Command: &machine.Command{Name: machine.CommandSelftest}})
+			did := next[machine.Examine](w, nil).Delegation.ID
+			w.over(did, false)
+			return did
+		}, "not finished: 4 of 9 checks held"},
 		"a command is not played": {func(w *world) id.Delegation {
 			w.do(machine.Receive{Account: home.Account, Message: &chat.Message{Address: home}, Command: &machine.Command{Name: machine.CommandSelftest}})
 			did := next[machine.Examine](w, nil).Delegation.ID
