@@ -200,7 +200,7 @@ func (g *Gateway) fit(ctx context.Context, sid id.Session) (talk, error) {
 			return t, &agent.ProviderError{Failure: agent.Unavailable, Err: errors.New("the transcript could not be read")}
 		}
 		wish := t.lane.Compact != nil
-		if n >= maxSummaries || !wish && !t.due() {
+		if n >= maxSummaries || !wish && (!t.due() || g.steps.unsummed(t.lane.Turn)) {
 			return t, nil
 		}
 		limits := t.byItself()
@@ -212,7 +212,9 @@ func (g *Gateway) fit(ctx context.Context, sid id.Session) (talk, error) {
 		case err == nil:
 			continue
 		case errors.Is(err, errNothing):
-			g.unfulfilled(t, t.tooShort())
+			if wish {
+				g.unfulfilled(t.session, t.lane.Turn, t.tooShort())
+			}
 			return t, nil
 		case ctx.Err() != nil:
 			return t, ctx.Err()
@@ -220,8 +222,11 @@ func (g *Gateway) fit(ctx context.Context, sid id.Session) (talk, error) {
 			return t, nil // so is the step, then
 		}
 		g.log.Warn("conversation not summed up", zap.String("session", string(sid)), zap.Error(err))
-		g.unfulfilled(t, notSummedUp(err))
+		if wish {
+			g.unfulfilled(t.session, t.lane.Turn, notSummedUp(err))
+		}
 		if t.fits() || errors.Is(err, errUseless) { // a model that sums up badly may still answer; waiting mends nothing
+			g.steps.leaveUnsummed(t.lane.Turn)
 			return t, nil
 		}
 		return t, err
@@ -253,7 +258,7 @@ func (g *Gateway) compactAtRest(e machine.Compact) {
 		t, err := g.read(e.Session.ID)
 		if err != nil {
 			g.log.Error("transcript not read", zap.String("session", string(e.Session.ID)), zap.Error(err))
-			g.unfulfilled(talk{session: e.Session, lane: machine.Lane{Compact: &machine.CompactAsked{}}}, notSummedUp(errors.New("it could not be read")))
+			g.unfulfilled(e.Session, "", notSummedUp(errors.New("it could not be read")))
 			return
 		}
 		if t.lane.Compact == nil || t.lane.Turn != "" || t.session.Ended() || g.draining.Load() {
@@ -264,25 +269,20 @@ func (g *Gateway) compactAtRest(e machine.Compact) {
 		case err == nil, g.work.Err() != nil:
 			return
 		case errors.Is(err, errNothing):
-			g.unfulfilled(t, t.tooShort())
+			g.unfulfilled(t.session, "", t.tooShort())
 		case !errors.Is(err, machine.ErrStale):
 			g.log.Warn("conversation not summed up", zap.String("session", string(e.Session.ID)), zap.Error(err))
-			g.unfulfilled(t, notSummedUp(err))
+			g.unfulfilled(t.session, "", notSummedUp(err))
 		}
 	}
 	if t, err := g.read(e.Session.ID); err == nil { // somebody who waits is not left waiting
-		g.unfulfilled(t, notSummedUp(errors.New("it changed while the model was at it, each time")))
+		g.unfulfilled(t.session, "", notSummedUp(errors.New("it changed while the model was at it, each time")))
 	}
 }
 
-// unfulfilled tells the person who waits for a summary, if one does, that nothing came of it.
-func (g *Gateway) unfulfilled(t talk, why string) {
-	if t.lane.Compact == nil {
-		return
-	}
-	g.report(g.work, machine.Compacted{
-		Session: t.session.ID, Generation: t.session.Generation, Turn: t.lane.Turn, Entries: t.entries, Failed: why,
-	})
+// unfulfilled tells the person who waits for a summary that nothing came of it; turn is the one that runs, or none.
+func (g *Gateway) unfulfilled(s session.Session, turn id.Turn, why string) {
+	g.report(g.work, machine.Compacted{Session: s.ID, Generation: s.Generation, Turn: turn, Failed: why})
 }
 
 func (t talk) tooShort() string {

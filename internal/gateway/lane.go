@@ -28,6 +28,7 @@ type step struct {
 	cancel     context.CancelFunc // of the model call in hand
 	stopTyping context.CancelFunc
 	child      bool
+	unsummed   bool // the model failed at a summary: it is not asked for one again by itself in this turn
 }
 
 func (t *stepTable) of(turn id.Turn) *step {
@@ -48,6 +49,21 @@ func (t *stepTable) begin(turn id.Turn, child bool, cancel context.CancelFunc) {
 	defer t.mu.Unlock()
 	s := t.of(turn)
 	s.cancel, s.child = cancel, child
+}
+
+// leaveUnsummed takes note that a turn goes on with its conversation as it is.
+func (t *stepTable) leaveUnsummed(turn id.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of(turn).unsummed = true
+}
+
+// unsummed tells whether a turn goes on with its conversation as it is.
+func (t *stepTable) unsummed(turn id.Turn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s, ok := t.turns[turn]
+	return ok && s.unsummed
 }
 
 // typing registers the typing sign of a turn; false when it has one.

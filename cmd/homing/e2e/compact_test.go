@@ -287,6 +287,22 @@ func TestSummaryThatFails(t *testing.T) {
 	}
 }
 
+// A model that sums up badly is asked for a summary once in a turn, however many steps that takes.
+func TestFailedSummaryIsNotAskedForAtEveryStep(t *testing.T) {
+	w := newWorld(t, settings{"agent.context_tokens": 12000})
+	p := w.direct()
+	w.model.When(fake.Summary(), fake.Say(" "))
+	echo := fake.Call("terminal", args{"command": "echo step"})
+	w.model.Script(fake.Says("work on it"), echo, echo, echo, fake.Say("worked"))
+	w.start()
+	p.chatter(0, 6)
+	before := len(w.summaries())
+	p.ask("work on it", "worked")
+	if n := len(w.summaries()) - before; n != 1 {
+		t.Errorf("the model was asked for %d summaries in a turn of four steps, want one", n)
+	}
+}
+
 // Where the conversation does not fit any more, a turn waits for a summary as for any answer.
 func TestTurnWaitsForASummary(t *testing.T) {
 	w := newWorld(t, settings{"agent.context_tokens": 9000})
