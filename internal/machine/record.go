@@ -125,6 +125,11 @@ const (
 	ActionInterrupted ActionState = "interrupted"
 )
 
+// Ended tells whether the action is over.
+func (s ActionState) Ended() bool {
+	return s == ActionDone || s == ActionFailed || s == ActionInterrupted
+}
+
 // Action is one tool call.
 type Action struct {
 	ID         id.Action     `json:"id"`

@@ -179,7 +179,7 @@ func look(db *store.DB, key string) (node, bool, error) {
 		a, ok, err := store.Get[machine.Action](db, machine.Actions, key)
 		return node{
 			step: Step{
-				ID: key, Kind: stepAction, State: string(a.State), At: a.CreatedAt, EndedAt: a.UpdatedAt, Title: "The agent called the tool " + a.Call.Name,
+				ID: key, Kind: stepAction, State: string(a.State), At: a.CreatedAt, EndedAt: ended(a.State.Ended(), a.UpdatedAt), Title: "The agent called the tool " + a.Call.Name,
 				Why: []string{a.Call.Name + " " + a.Call.Arguments},
 			},
 			profile: a.Profile, up: []string{string(a.Turn)}, down: []string{string(a.Process), string(a.Delegation)},
@@ -359,6 +359,14 @@ func lookProcess(db *store.DB, key string) (node, bool, error) {
 	return n, ok, err
 }
 
+// ended is when something that is over ended; what goes on has no end yet.
+func ended(over bool, at time.Time) time.Time {
+	if !over {
+		return time.Time{}
+	}
+	return at
+}
+
 func lookCompletion(db *store.DB, key string) (node, bool, error) {
 	c, ok, err := store.Get[delivery.Completion](db, machine.Completions, key)
 	if err != nil || !ok {
@@ -367,7 +375,8 @@ func lookCompletion(db *store.DB, key string) (node, bool, error) {
 	what, _, err := subject(db, c)
 	n := node{
 		step: Step{
-			ID: key, Kind: stepCompletion, State: string(c.State), At: c.CreatedAt, EndedAt: c.UpdatedAt, Title: "The result was there: " + what,
+			ID: key, Kind: stepCompletion, State: string(c.State), At: c.CreatedAt,
+			EndedAt: ended(c.State == delivery.Done || c.State == delivery.Dead, c.UpdatedAt), Title: "The result was there: " + what,
 			Why: slices.Concat([]string{fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status)}, walk(c), []string{fateWords(c)}),
 		},
 		profile: c.Profile, up: []string{c.Subject, string(c.Origin)}, down: []string{string(c.Message), string(c.Turn)},

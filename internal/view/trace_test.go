@@ -112,6 +112,29 @@ func TestTraceMeasures(t *testing.T) {
 	}
 }
 
+// What goes on has taken no time yet: an end is told only of what is over.
+func TestTraceOfWhatGoesOn(t *testing.T) {
+	w := newWorld(t)
+	w.say(home, "count otters")
+	w.answer(session.Chat, "", call("terminal", `{"command":"sleep 60"}`))
+	got, err := view.TraceOf(w.db, string(next[machine.Tend](w, nil).Process.Action))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls int
+	for _, s := range got.Steps {
+		if s.Kind == "action" {
+			calls++
+		}
+		if !s.EndedAt.IsZero() && (s.Kind == "action" || s.Kind == "process") {
+			t.Errorf("%s %s is %s and ended at %v", s.Kind, s.ID, s.State, s.EndedAt)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("the trace has %d actions:\n%s", calls, got.Text())
+	}
+}
+
 // What scripts read stays: one object, these names.
 func TestTraceAsJSON(t *testing.T) {
 	w := newWorld(t)
