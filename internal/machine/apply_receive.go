@@ -17,9 +17,13 @@ const MarkLife = 72 * time.Hour
 
 // receive takes an event of a platform: durable before acknowledged, and once.
 func (o *Overlay) receive(r Receive) (Answer, error) {
+	var m chat.Message
+	var key chat.Key
 	if r.Message != nil {
-		if n := len(chat.KeyOf(o.inward(r.Message.Address), r.Keying)); n > longestPlace {
-			return refuse("the names of this place are %d bytes long, %d are the most", n, longestPlace)
+		m = *r.Message
+		m.Address = o.inward(m.Address)
+		if key = chat.KeyOf(m.Address, r.Keying); len(key) > longestPlace {
+			return refuse("the names of this place are %d bytes long, %d are the most", len(key), longestPlace)
 		}
 	}
 	mark := markOf(r.Account, r.Event)
@@ -43,9 +47,6 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	case r.Message == nil:
 		return Answer{}, nil
 	}
-	m := *r.Message
-	m.Address = o.inward(m.Address)
-	key := chat.KeyOf(m.Address, r.Keying)
 	if _, part := o.routes.get(key); r.OnlyIfPart && !part {
 		return Answer{}, nil
 	}
