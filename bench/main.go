@@ -61,7 +61,7 @@ type program struct {
 // result is what one run measured.
 type result struct {
 	Rate    float64 // cycles a second
-	Cycles  float64
+	Cycles  float64 // in all
 	Flushes float64 // of the disk, a cycle
 	CPU     float64 // of its own process, microseconds a cycle
 	P50     float64 // of exits: from the end of a command to the commit that tells of it, in commits
@@ -133,9 +133,11 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
+// tries is how often a run that others disturb is made at most.
+const tries = 4
+
 // inChild runs a program in a process of its own, on a quiet machine.
 func inChild(p program) (r result, err error) {
-	const tries = 4
 	for range tries {
 		waitForQuiet()
 		spec, err := json.Marshal(p)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,39 @@ func (r *report) find(what string, callers, talks int, wait bool) []result {
 		}
 	}
 	return nil
+}
+
+// runs counts the runs of all rounds but River's, and disturbed those of them during which others used the machine.
+func (r *report) runs() (n int) {
+	for p, got := range r.rounds {
+		if p.What != "river" {
+			n += len(got)
+		}
+	}
+	return n
+}
+
+func (r *report) disturbed() (n int) {
+	for p, got := range r.rounds {
+		for _, x := range got {
+			if p.What != "river" && x.Foreign >= foreignLimit {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// moduleVersion is the version of a module that this program is built with.
+func moduleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
+		}
+	}
+	return ""
 }
 
 // rates renders the median rate of all rounds with its span.
@@ -70,8 +104,9 @@ func (r *report) markdown() string {
 	p("Written by `make bench` on %s: %s, %d cores, %s, %s. Change the command, not this page.", time.Now().UTC().Format("2006-01-02"), cpuModel(), runtime.NumCPU(), kernel(), runtime.Version())
 	p("")
 	p("A number of its own says how fast this machine's disk is today; what can be compared are the ratios. All programs of a round run one after")
-	p("the other, in shuffled order, each in a process of its own, after a wait for a quiet machine; a run that others disturbed is made again. Given are medians of")
-	p("the rounds [smallest..largest]; a ratio is taken within its round.")
+	p("the other, in shuffled order, each in a process of its own, after a wait for a quiet machine. A run during which others used more than %.1f of a core is made again,", foreignLimit)
+	p("up to %d times; %d of %d runs were disturbed all the same. River's runs are exempt: its server counts as others. Given are medians of the %d rounds", tries, r.disturbed(), r.runs(), len(r.find("log", 1, 0, false)))
+	p("[smallest..largest]; a ratio is taken within its round.")
 	p("")
 	p("## Routed completions")
 	p("")
@@ -81,7 +116,7 @@ func (r *report) markdown() string {
 	p("  three marks of a delegation, the completion is admitted, its notice enters the transcript, a turn binds it, all in one durable step; the turn's end, with")
 	p("  a transcript entry and the completion done, is another one. Each caller reports to a conversation of its own. As in the daemon, nobody waits for a turn's")
 	p("  end before the next process may end; \"both waited for\" is the same with that wait.")
-	p("- **River** %s on PostgreSQL %s (Debian's package, its defaults: every commit is synced), fetching every millisecond instead of its default of 100 ms. A cycle is a job of", "0.51.2", postgresVersion())
+	p("- **River** %s on PostgreSQL %s (Debian's package, its defaults: every commit is synced), fetching every millisecond instead of its default of 100 ms. A cycle is a job of", moduleVersion("github.com/riverqueue/river"), postgresVersion())
 	p("  512 bytes, inserted and brought to its handler; its acknowledgement is not waited for.")
 	p("")
 	p("Cycles a second:")
