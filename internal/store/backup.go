@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -93,24 +92,16 @@ func Check(path string) (machine.Meta, error) {
 func (db *DB) known() error {
 	return db.guard("look at "+db.path, func() error {
 		return db.bolt.View(func(tx *bbolt.Tx) error {
-			meta := tx.Bucket([]byte(machine.Metas))
-			if meta == nil || meta.Get([]byte("schema")) == nil {
-				return fmt.Errorf("%w: it is no store of this program", ErrDamaged)
+			if n, err := schemaOf(tx); err != nil || n > 0 {
+				return err
 			}
-			n, err := strconv.Atoi(string(meta.Get([]byte("schema"))))
-			switch {
-			case err != nil:
-				return fmt.Errorf("%w: schema version %q", ErrDamaged, meta.Get([]byte("schema")))
-			case n > Schema:
-				return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, n, Schema)
-			}
-			return nil
+			return fmt.Errorf("%w: it is no store of this program", ErrDamaged)
 		})
 	})
 }
 
 // MarkRestored writes into a copy that it takes the place of a store that went on without it: the next start parks what was
-// under way then, because nobody can tell how it went on.
+// under way then, because nobody can tell how it went on. An older layout is brought up to date on the way, as at a start.
 func MarkRestored(path string) error {
 	meta, err := Check(path)
 	if err != nil {

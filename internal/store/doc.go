@@ -8,8 +8,8 @@
 // machine.Table, and one with the suffix ".done" for what is over, so that a start reads only what lives. Keys are the ids
 // themselves, which sort in the order in which they were made; entries lie under "<session>\x00<8 bytes, big endian>", the
 // journal of a batch in one record under the number of its first line, 8 bytes, big endian, the list of a place's
-// conversations under "<route key>\x00<session>". The bucket "meta" holds the
-// schema version under "schema" and the machine's own counters under "meta".
+// conversations under "<route key>\x00<session>". The bucket "meta" holds the schema version under "schema" and the machine's
+// own counters under "meta".
 //
 // Values: sessions, routes, lanes, turns, actions, processes, completions, outgoing messages, entries, the journal, marks,
 // positions and the machine's counters are in protobuf's wire format (fields.go), with the numbers that records.go gives

@@ -24,8 +24,8 @@ import (
 // logBucket holds the log: a stream of segments, one a batch, cut into pieces under running numbers.
 const logBucket = "log"
 
-// foldAt bounds the log: what memory it costs, how long a start reads it, and how long the commit takes that folds it. Open
-// sets it.
+// foldAt is the length of the log from which on the next commit folds it. It is a measure of the memory that the log costs, of
+// how long a start reads it, and of how long the commit takes that folds it; one batch alone may be longer.
 const foldAt = 4 << 20
 
 // pieceSize bounds a piece of the log. bbolt rewrites a page's neighbours with it, so a piece is not much more than a page.
@@ -247,15 +247,23 @@ func (p *pending) get(key string, tables []machine.Table) []lookup {
 	return out
 }
 
-// scan returns the changes of one table whose keys begin with the prefix, in the order of their keys.
-func (p *pending) scan(t machine.Table, prefix string) []change {
+// scan returns, table by table, the changes of records whose keys begin with the prefix, in the order of their keys.
+func (p *pending) scan(prefix string, tables []machine.Table) [][]change {
+	out := make([][]change, len(tables))
 	p.mu.RLock()
-	defer p.mu.RUnlock()
-	table, ok := p.tables[t]
-	if !ok {
-		return nil
+	for i, t := range tables {
+		if table, ok := p.tables[t]; ok {
+			out[i] = table.scan(t, prefix)
+		}
 	}
-	var out []change
+	p.mu.RUnlock() // sorting is nothing that the writer waits for
+	for _, changes := range out {
+		slices.SortFunc(changes, func(a, b change) int { return strings.Compare(a.key, b.key) })
+	}
+	return out
+}
+
+func (table *pendingTable) scan(t machine.Table, prefix string) (out []change) {
 	collect := func(keys []string) {
 		for _, k := range keys {
 			if strings.HasPrefix(k, prefix) {
@@ -265,12 +273,11 @@ func (p *pending) scan(t machine.Table, prefix string) []change {
 	}
 	if g := groupOf(prefix); g != "" {
 		collect(table.groups[g])
-	} else {
-		for _, keys := range table.groups {
-			collect(keys)
-		}
+		return out
 	}
-	slices.SortFunc(out, func(a, b change) int { return strings.Compare(a.key, b.key) })
+	for _, keys := range table.groups {
+		collect(keys)
+	}
 	return out
 }
 
@@ -302,7 +309,7 @@ func (p *pending) fold(tx *bbolt.Tx) error {
 	return err
 }
 
-// append writes a segment to the end of the log, as pieces from number `next` on, and returns the number that comes after.
+// appendLog writes a segment to the end of the log, as pieces from number `next` on, and returns the number that comes after.
 func appendLog(tx *bbolt.Tx, next uint64, s segment) (uint64, error) {
 	b := tx.Bucket([]byte(logBucket))
 	b.FillPercent = 1
@@ -315,12 +322,16 @@ func appendLog(tx *bbolt.Tx, next uint64, s segment) (uint64, error) {
 	return next, nil
 }
 
-// readLog makes pending again what the log of an opened file holds.
+// readLog makes pending again what the log of an opened file holds. The log of a newer version is not looked at: the error
+// wraps ErrNewer.
 func (db *DB) readLog() error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // of a file that was cut
 	return db.guard("read the log of the store", func() error {
 		var stream []byte
 		err := db.bolt.View(func(tx *bbolt.Tx) error {
+			if _, err := schemaOf(tx); err != nil {
+				return err
+			}
 			b := tx.Bucket([]byte(logBucket))
 			if b == nil {
 				return nil // an older layout

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,11 +186,15 @@ func TestDamagedLog(t *testing.T) {
 	} {
 		whole := []byte(nil)
 		spoil(func(v []byte) []byte { whole = slices.Clone(v); return f(v) })
+		before, _ := os.ReadFile(path)
 		if _, err := store.Open(path); !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 		if _, err := store.OpenRead(path); !errors.Is(err, store.ErrDamaged) {
 			t.Errorf("%s, only reading: %v, want ErrDamaged", name, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: the file was changed (%v)", name, err)
 		}
 		spoil(func([]byte) []byte { return whole })
 	}
@@ -214,38 +220,23 @@ func TestReadersWhileTheLogIsFolded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var committed atomic.Int64
-	var over atomic.Bool
 	committed.Store(1)
-	done := make(chan error, 3)
-	for range 3 {
-		go func() {
-			for !over.Load() {
-				least := committed.Load()
-				s, ok, err := store.Get[session.Session](db, machine.Sessions, "ses_1")
-				if err == nil && (!ok || int64(s.Epoch) < least) {
-					err = fmt.Errorf("committed is %d, read is %d (there: %v)", least, s.Epoch, ok)
-				}
-				if err != nil {
-					done <- err
-					return
-				}
+	whileRead(t, func() error {
+		least := committed.Load()
+		s, ok, err := store.Get[session.Session](db, machine.Sessions, "ses_1")
+		if err == nil && (!ok || int64(s.Epoch) < least) {
+			err = fmt.Errorf("committed is %d, read is %d (there: %v)", least, s.Epoch, ok)
+		}
+		return err
+	}, func() error {
+		for n := 2; n < 300; n++ {
+			if err := put(n); err != nil {
+				return err
 			}
-			done <- nil
-		}()
-	}
-	for n := 2; n < 300; n++ {
-		if err := put(n); err != nil {
-			t.Error(err)
-			break
+			committed.Store(int64(n))
 		}
-		committed.Store(int64(n))
-	}
-	over.Store(true)
-	for range 3 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
+		return nil
+	})
 	if db.Pending() > 2000 {
 		t.Errorf("the log has grown to %d bytes", db.Pending())
 	}
@@ -265,16 +256,34 @@ func TestReadersWhileARecordMoves(t *testing.T) {
 	if err := move(0); err != nil {
 		t.Fatal(err)
 	}
+	whileRead(t, func() error {
+		if _, ok, err := store.Get[machine.Turn](db, machine.Turns, "trn_1"); err != nil || !ok {
+			return errors.Join(err, errors.New("it is not found"))
+		}
+		if list, err := store.Ever[machine.Turn](db, machine.Turns, "", "", nil); err != nil || len(list) != 1 {
+			return errors.Join(err, fmt.Errorf("it is there %d times", len(list)))
+		}
+		return nil
+	}, func() error {
+		for n := 1; n < 1500; n++ {
+			if err := move(n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// whileRead lets three readers go on for as long as the writer does.
+func whileRead(t *testing.T, read, write func() error) {
+	t.Helper()
 	var over atomic.Bool
-	done := make(chan error, 3)
-	for range 3 {
+	const readers = 3
+	done := make(chan error, readers)
+	for range readers {
 		go func() {
 			for !over.Load() {
-				_, ok, err := store.Get[machine.Turn](db, machine.Turns, "trn_1")
-				if err == nil && !ok {
-					err = errors.New("it is not found")
-				}
-				if err != nil {
+				if err := read(); err != nil {
 					done <- err
 					return
 				}
@@ -282,14 +291,11 @@ func TestReadersWhileARecordMoves(t *testing.T) {
 			done <- nil
 		}()
 	}
-	for n := 1; n < 1500; n++ {
-		if err := move(n); err != nil {
-			t.Error(err)
-			break
-		}
+	if err := write(); err != nil {
+		t.Error(err)
 	}
 	over.Store(true)
-	for range 3 {
+	for range readers {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

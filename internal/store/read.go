@@ -32,7 +32,7 @@ func tables() []machine.Table {
 	return out
 }
 
-// decoders tell what lies in a table.
+// decode reads a record of a table that a start loads.
 func decode(t machine.Table, v []byte) (any, error) {
 	switch t {
 	case machine.Metas:
@@ -77,7 +77,8 @@ type view struct {
 	p  *pending
 }
 
-// view lets f read. Nothing that f gets outlives it.
+// view lets f read. Nothing that f gets outlives it. Each look at the view sees all that was committed before the view began,
+// and may see more; one look, at however many tables, sees one moment.
 func (db *DB) view(doing string, f func(view) error) error {
 	return db.guard(doing, func() error {
 		db.mu.RLock()
@@ -109,10 +110,23 @@ func (v view) get(key string, tables ...machine.Table) []byte {
 	return nil
 }
 
-// ascend yields the records of a table whose keys begin with the prefix and are not before `from`, in the order of keys.
-func (v view) ascend(t machine.Table, prefix, from string) iter.Seq2[string, []byte] {
+// ascend yields the records of the tables, one after the other, whose keys begin with the prefix and are not before `from`,
+// in the order of keys.
+func (v view) ascend(prefix, from string, tables ...machine.Table) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		fresh := v.p.scan(t, prefix)
+		for i, fresh := range v.p.scan(prefix, tables) {
+			for k, value := range v.merged(tables[i], fresh, prefix, from) {
+				if !yield(k, value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// merged is ascend for one table, of which fresh is pending.
+func (v view) merged(t machine.Table, fresh []change, prefix, from string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
 		for len(fresh) > 0 && fresh[0].key < from {
 			fresh = fresh[1:]
 		}
@@ -152,7 +166,7 @@ func (v view) ascend(t machine.Table, prefix, from string) iter.Seq2[string, []b
 // descend yields the records of a table whose keys begin with the prefix, from the last key on that is not after `to`.
 func (v view) descend(t machine.Table, prefix, to string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		fresh := v.p.scan(t, prefix)
+		fresh := v.p.scan(prefix, []machine.Table{t})[0]
 		for n := len(fresh); n > 0 && fresh[n-1].key > to; n-- {
 			fresh = fresh[:n-1]
 		}
@@ -198,7 +212,7 @@ func (v view) descend(t machine.Table, prefix, to string) iter.Seq2[string, []by
 func (db *DB) Load(s *machine.State) error {
 	return db.view("load the store", func(v view) error {
 		for _, t := range live() {
-			for k, value := range v.ascend(t, "", "") {
+			for k, value := range v.ascend("", "", t) {
 				if t == machine.Metas && k != "meta" {
 					continue
 				}
@@ -238,9 +252,19 @@ func Each[T any](db *DB, t machine.Table, prefix string, keep func(T) bool) ([]T
 
 // Since is Each for the records whose keys are not before from. Ids sort in the order in which they were made: what came
 // after something is found without looking at what was before it.
-func Since[T any](db *DB, t machine.Table, prefix, from string, keep func(T) bool) (out []T, err error) {
-	err = db.view("read "+string(t), func(v view) error {
-		for _, value := range v.ascend(t, prefix, from) {
+func Since[T any](db *DB, t machine.Table, prefix, from string, keep func(T) bool) ([]T, error) {
+	return some(db, prefix, from, keep, t)
+}
+
+// Ever is Since for what is over and what lives, in this order. It is one look: what moves from the one to the other is there
+// once.
+func Ever[T any](db *DB, t machine.Table, prefix, from string, keep func(T) bool) ([]T, error) {
+	return some(db, prefix, from, keep, t.Done(), t)
+}
+
+func some[T any](db *DB, prefix, from string, keep func(T) bool, tables ...machine.Table) (out []T, err error) {
+	err = db.view("read "+string(tables[0]), func(v view) error {
+		for _, value := range v.ascend(prefix, from, tables...) {
 			db.looked.Add(1)
 			var x T
 			if decodeValue(value, &x) == nil && (keep == nil || keep(x)) {
@@ -252,19 +276,15 @@ func Since[T any](db *DB, t machine.Table, prefix, from string, keep func(T) boo
 	return out, err
 }
 
-// Keys lists the keys of a table and of its ".done" that begin with the prefix, at most limit of each.
+// Keys lists the keys of a table, and then of its ".done", that begin with the prefix: at most limit.
 func (db *DB) Keys(t machine.Table, prefix string, limit int) (out []string, err error) {
 	err = db.view("read "+string(t), func(v view) error {
-		for _, name := range []machine.Table{t, t.Done()} {
-			n := 0
-			for k := range v.ascend(name, prefix, "") {
-				if n == limit {
-					break
-				}
-				out = append(out, k)
-				db.looked.Add(1)
-				n++
+		for k := range v.ascend(prefix, "", t, t.Done()) {
+			if len(out) == limit {
+				break
 			}
+			out = append(out, k)
+			db.looked.Add(1)
 		}
 		return nil
 	})
@@ -279,7 +299,7 @@ func (db *DB) Entries(s id.Session, from uint64) ([]machine.Entry, error) {
 // SomeEntries is Entries for at most so many.
 func (db *DB) SomeEntries(s id.Session, from uint64, most int) (out []machine.Entry, err error) {
 	err = db.view("read a transcript", func(v view) error {
-		for k, value := range v.ascend(machine.Entries, string(s)+"\x00", machine.EntryKey(s, from)) {
+		for k, value := range v.ascend(string(s)+"\x00", machine.EntryKey(s, from), machine.Entries) {
 			if len(out) == most {
 				break
 			}
@@ -304,7 +324,7 @@ func (db *DB) Journal(from uint64, most int) (out []machine.Record, err error) {
 			start = k
 			break
 		}
-		for k, block := range v.ascend(machine.Journal, "", start) {
+		for k, block := range v.ascend("", start, machine.Journal) {
 			for len(block) > 0 && len(out) < most {
 				line := block
 				if block[0] == '{' { // written by an older version: one line a record
@@ -339,7 +359,7 @@ func (db *DB) Journal(from uint64, most int) (out []machine.Record, err error) {
 // Count counts the records of one table.
 func (db *DB) Count(t machine.Table) (n int) {
 	_ = db.view("count "+string(t), func(v view) error {
-		for range v.ascend(t, "", "") {
+		for range v.ascend("", "", t) {
 			n++
 		}
 		return nil

@@ -137,16 +137,9 @@ func (db *DB) prepare() error {
 				}
 			}
 			meta := tx.Bucket([]byte(machine.Metas))
-			at := 0
-			if v := meta.Get([]byte("schema")); v != nil {
-				n, err := strconv.Atoi(string(v))
-				if err != nil {
-					return fmt.Errorf("%w: schema version %q", ErrDamaged, v)
-				}
-				at = n
-			}
-			if at > Schema {
-				return fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, at, Schema)
+			at, err := schemaOf(tx)
+			if err != nil {
+				return err
 			}
 			for ; at < Schema; at++ {
 				if err := migrations[at](tx); err != nil {
@@ -156,6 +149,27 @@ func (db *DB) prepare() error {
 			return meta.Put([]byte("schema"), []byte(strconv.Itoa(Schema)))
 		})
 	})
+}
+
+// schemaOf reads the version of the layout; 0 is a file in which nothing has been written yet. The error wraps ErrDamaged
+// or ErrNewer.
+func schemaOf(tx *bbolt.Tx) (int, error) {
+	meta := tx.Bucket([]byte(machine.Metas))
+	if meta == nil {
+		return 0, nil
+	}
+	v := meta.Get([]byte("schema"))
+	if v == nil {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(string(v))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%w: schema version %q", ErrDamaged, v)
+	case n > Schema:
+		return 0, fmt.Errorf("%w: schema %d, this program knows %d", ErrNewer, n, Schema)
+	}
+	return n, nil
 }
 
 // migrations lead from schema n to n+1, in the order of n.

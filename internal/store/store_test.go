@@ -267,12 +267,18 @@ func TestNewerSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Update(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("99")) }); err != nil {
+	if err := b.Update(func(tx *bbolt.Tx) error { // whatever its log looks like
+		return errors.Join(tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("99")), tx.Bucket([]byte("log")).Put([]byte(machine.SeqKey(1)), []byte("something new")))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	_ = b.Close()
-	if _, err := store.Open(path); !errors.Is(err, store.ErrNewer) {
-		t.Errorf("%v, want ErrNewer", err)
+	for name, open := range map[string]func(string) (*store.DB, error){
+		"open": store.Open, "open to read": store.OpenRead, "check": func(path string) (*store.DB, error) { _, err := store.Check(path); return nil, err },
+	} {
+		if _, err := open(path); !errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrNewer", name, err)
+		}
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// verify looks at every page of an existing file before it is opened for writing. bbolt walks the file as well when it
-// opens it, but in a goroutine of its own, where what it finds ends the process; here it is an error.
+// verify looks at every page of an existing file, and at the log, before it is opened for writing: a damaged file, or one of a
+// newer version, is left as it is. bbolt walks the file as well when it opens it, but in a goroutine of its own, where what it
+// finds ends the process; here it is an error.
 func verify(path string) error {
 	st, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && st.Size() == 0 {
@@ -26,7 +27,7 @@ func verify(path string) error {
 	defer func() { _ = db.Close() }()
 	// A file that was cut leaves mapped pages that are not there: touching them is a fault, which then is a panic.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	return db.guard("look at the store", func() error {
+	err = db.guard("look at the store", func() error {
 		return db.bolt.View(func(tx *bbolt.Tx) error {
 			if page := int64(db.bolt.Info().PageSize); tx.Size() > st.Size() || st.Size()%page != 0 {
 				return fmt.Errorf("%w: %s was cut: it has %d bytes, its pages need %d in whole pages of %d", ErrDamaged, path, st.Size(), tx.Size(), page)
@@ -40,4 +41,8 @@ func verify(path string) error {
 			})
 		})
 	})
+	if err != nil {
+		return err
+	}
+	return db.readLog()
 }

@@ -32,8 +32,6 @@ func Find(db *store.DB, typed string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
 	switch {
 	case len(keys) == 0:
 		return "", fmt.Errorf("there is nothing with the id %s: %w", typed, ErrNotFound)
@@ -142,29 +140,23 @@ func ExportSession(db *store.DB, typed string) (Export, error) {
 // Queue lists completions and outgoing messages: what is not finished, or with all everything, oldest first.
 func Queue(db *store.DB, all bool) ([]QueueEntry, error) {
 	out := []QueueEntry{}
-	tables := func(t machine.Table) []machine.Table {
-		if all {
-			return []machine.Table{t.Done(), t}
-		}
-		return []machine.Table{t}
+	completions, messages := store.Since[delivery.Completion], store.Since[delivery.Outgoing]
+	if all {
+		completions, messages = store.Ever[delivery.Completion], store.Ever[delivery.Outgoing]
 	}
-	for _, t := range tables(machine.Completions) {
-		list, err := store.Each[delivery.Completion](db, t, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range list {
-			out = append(out, completionObject(c))
-		}
+	ends, err := completions(db, machine.Completions, "", "", nil)
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range tables(machine.Outgoings) {
-		list, err := store.Each[delivery.Outgoing](db, t, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range list {
-			out = append(out, outgoingObject(m, routeOf(db, m)))
-		}
+	for _, c := range ends {
+		out = append(out, completionObject(c))
+	}
+	sends, err := messages(db, machine.Outgoings, "", "", nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range sends {
+		out = append(out, outgoingObject(m, routeOf(db, m)))
 	}
 	slices.SortStableFunc(out, func(a, b QueueEntry) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out, nil
@@ -199,31 +191,21 @@ func ShowQueue(db *store.DB, typed string) (QueueEntry, error) {
 // Processes lists processes, oldest first.
 func Processes(db *store.DB) ([]Process, error) {
 	out := []Process{}
-	for _, t := range []machine.Table{machine.Processes.Done(), machine.Processes} {
-		list, err := store.Each[machine.Process](db, t, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range list {
-			out = append(out, processObject(p))
-		}
+	list, err := store.Ever[machine.Process](db, machine.Processes, "", "", nil)
+	for _, p := range list {
+		out = append(out, processObject(p))
 	}
-	return out, nil
+	return out, err
 }
 
 // Delegations lists delegations, oldest first.
 func Delegations(db *store.DB) ([]Delegation, error) {
 	out := []Delegation{}
-	for _, t := range []machine.Table{machine.Delegations.Done(), machine.Delegations} {
-		list, err := store.Each[machine.Delegation](db, t, "", nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range list {
-			out = append(out, delegationObject(d))
-		}
+	list, err := store.Ever[machine.Delegation](db, machine.Delegations, "", "", nil)
+	for _, d := range list {
+		out = append(out, delegationObject(d))
 	}
-	return out, nil
+	return out, err
 }
 
 // ShowDelegation is one delegation.

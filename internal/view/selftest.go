@@ -123,8 +123,7 @@ func SelftestOf(db *store.DB, did id.Delegation) (Selftest, error) {
 	for _, p := range s.Processes {
 		subjects[string(p.ID)] = true
 	}
-	s.Completions, err = since(db, machine.Completions, id.PrefixCompletion, did,
-		func(c delivery.Completion) string { return string(c.ID) }, func(c delivery.Completion) bool { return subjects[c.Subject] })
+	s.Completions, err = since(db, machine.Completions, id.PrefixCompletion, did, func(c delivery.Completion) bool { return subjects[c.Subject] })
 	if err != nil {
 		return s, err
 	}
@@ -132,28 +131,13 @@ func SelftestOf(db *store.DB, did id.Delegation) (Selftest, error) {
 	for _, c := range s.Completions {
 		causes[string(c.ID)] = true
 	}
-	s.Messages, err = since(db, machine.Outgoings, id.PrefixOutgoing, did,
-		func(m delivery.Outgoing) string { return string(m.ID) }, func(m delivery.Outgoing) bool { return causes[m.Cause] })
+	s.Messages, err = since(db, machine.Outgoings, id.PrefixOutgoing, did, func(m delivery.Outgoing) bool { return causes[m.Cause] })
 	return s, err
 }
 
-// since reads what was made after a delegation, of what lives and of what is over. What moves from the one to the other
-// between the two looks counts once.
-func since[T any](db *store.DB, t machine.Table, prefix string, did id.Delegation, name func(T) string, keep func(T) bool) ([]T, error) {
-	live, err := store.Since(db, t, prefix, prefix+made(string(did)), keep)
-	if err != nil {
-		return nil, err
-	}
-	over, err := store.Since(db, t.Done(), prefix, prefix+made(string(did)), keep)
-	for _, x := range over {
-		i := slices.IndexFunc(live, func(y T) bool { return name(x) == name(y) })
-		if i < 0 {
-			live = append(live, x)
-		} else {
-			live[i] = x
-		}
-	}
-	return live, err
+// since reads what was made after a delegation, of what lives and of what is over.
+func since[T any](db *store.DB, t machine.Table, prefix string, did id.Delegation, keep func(T) bool) ([]T, error) {
+	return store.Ever(db, t, prefix, prefix+made(string(did)), keep)
 }
 
 // left says how a person left the conversation while the test ran, empty when nobody did. A subagent in the place is not
@@ -207,9 +191,10 @@ func (s Selftest) subagent() Check {
 	c := Check{Held: len(s.Children) > 0 && !s.taken(), What: "the subagent never had the place", Look: string(s.Delegation.ID)}
 	for _, x := range s.Children {
 		c.Evidence = fmt.Sprintf("%s worked for %s, %s", x.ID, x.DelegateFrom, orNone(string(x.EndReason)))
-		if x.Kind != session.Subagent || x.Key != "" || x.DelegateFrom != s.Delegation.Session || x.EndReason != session.Completed {
+		child := x.Kind == session.Subagent && x.Key == "" && x.DelegateFrom == s.Delegation.Session
+		if !child || x.EndReason != session.Completed {
 			// One that still works has done nothing wrong: what remains to be seen is how it ends.
-			c.Open = c.Held && x.EndReason == "" && s.Delegation.State == machine.DelegationRunning && x.Kind == session.Subagent && x.Key == "" && x.DelegateFrom == s.Delegation.Session
+			c.Open = c.Held && child && x.EndReason == "" && s.Delegation.State == machine.DelegationRunning
 			c.Held, c.Look = false, string(x.ID)
 		}
 	}
