@@ -24,6 +24,10 @@ type Dialect string
 const (
 	Plain        Dialect = "plain"
 	TelegramHTML Dialect = "telegram-html"
+	Discord      Dialect = "discord"
+	SlackMrkdwn  Dialect = "slack-mrkdwn"
+	Zulip        Dialect = "zulip"
+	FeishuPost   Dialect = "feishu-post" // the JSON of a post's content
 )
 
 // Info is what an adapter declares about its account: facts, constant for its life.
@@ -59,6 +63,29 @@ type Adapter interface {
 type Typer interface {
 	Typing(ctx context.Context, to Address) error
 	TypingLasts() time.Duration
+}
+
+// Editor is an adapter whose messages can be changed after they were sent. A *SendError says why one was not; a text that
+// is the same as before is no error.
+type Editor interface {
+	// Edit gives the message with that id the text of out, in out.To; Key, ReplyTo and Silent mean nothing here.
+	Edit(ctx context.Context, messageID string, out Outbound) error
+	// EditPace is the least time between two edits in that place.
+	EditPace(to Address) time.Duration
+}
+
+// Observer is an adapter that can be asked whether a message arrived, where a send's outcome is unknown.
+type Observer interface {
+	// Observe looks for what was sent under out.Key in out.To since then; found is false only if the platform has shown
+	// everything since and it is not there.
+	Observe(ctx context.Context, out Outbound, since time.Time) (r Receipt, found bool, err error)
+}
+
+// Historian is an adapter that can be asked for what people wrote while it was not connected.
+type Historian interface {
+	// History admits what was written in a place after since, oldest first and at most limit events, each under the ID that
+	// it would have had live. It returns the first error of the platform or of admit.
+	History(ctx context.Context, place Address, since time.Time, limit int, admit Admit) error
 }
 
 // Menu is an adapter with a native command menu.

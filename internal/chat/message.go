@@ -55,6 +55,14 @@ type Outbound struct {
 	Silent  bool   // without a sound where the platform knows that
 	// Key is the same for every attempt at this part, so that a platform that can deduplicate does.
 	Key string
+	// Buttons stand under the text where the platform has them; the text makes sense without them.
+	Buttons []Button
+}
+
+// Button is a command that a person need not type: pressing it is a Message whose text is the command.
+type Button struct {
+	Label   string
+	Command string // with its slash, at most 64 bytes (Telegram's limit of callback_data)
 }
 
 // Receipt is what a platform says of a message that it took.
