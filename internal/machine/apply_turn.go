@@ -355,9 +355,12 @@ func (o *Overlay) interrupt(t Turn, why string) []delivery.Completion {
 		if !ok || a.State == ActionDone || a.State == ActionFailed {
 			continue
 		}
-		o.abandon(a)
 		a.State, a.UpdatedAt = ActionInterrupted, o.now
 		a.Result = tool.Error(tool.KindInterrupted, why)
+		if p, ok := o.processes.get(a.Process); ok && p.Action == aid && p.Background { // it goes on, and was merely not confirmed yet
+			a.State, a.Result = ActionDone, tool.JSON(tool.Started{ProcessID: string(p.ID), Status: "running", Notify: p.Notify})
+		}
+		o.abandon(a)
 		o.actions.put(aid, a)
 		o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryTool, CallID: a.Call.ID, Tool: a.Call.Name, Content: a.Result})
 	}
@@ -377,14 +380,18 @@ func (o *Overlay) boundTo(t Turn) []delivery.Completion {
 	return bound
 }
 
-// abandon lets go of what an action was doing: a foreground command is killed, a wait ends, a delegation that was waited
-// for goes on by itself.
+// abandon lets go of what an action was doing: a foreground command is killed, one that was begun in the background goes on,
+// a wait ends, a delegation that was waited for goes on by itself.
 func (o *Overlay) abandon(a Action) {
 	if p, ok := o.processes.get(a.Process); ok && !p.State.Ended() {
-		if p.Action == a.ID {
+		switch {
+		case p.Action == a.ID && !p.Background:
 			p.Action, p.Mute = "", true
 			o.kill(p, "interrupted")
-		} else if p.Waiter == a.ID {
+		case p.Action == a.ID:
+			p.Action = ""
+			o.processes.put(p.ID, p)
+		case p.Waiter == a.ID:
 			p.Waiter = ""
 			o.processes.put(p.ID, p)
 		}
