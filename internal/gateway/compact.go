@@ -252,8 +252,8 @@ func (g *Gateway) shorten(ctx context.Context, t talk, refusal error) (talk, err
 }
 
 // compactAtRest sums up a conversation in which no turn runs, for the person who waits for it. What moved it meanwhile (a
-// /undo) makes it begin anew; a turn that began does it at its first step.
-func (g *Gateway) compactAtRest(e machine.Compact) {
+// /undo) makes it begin anew; a turn that began stops it and does it at its first step.
+func (g *Gateway) compactAtRest(ctx context.Context, e machine.Compact) {
 	for range maxSummaries {
 		t, err := g.read(e.Session.ID)
 		if err != nil {
@@ -264,9 +264,9 @@ func (g *Gateway) compactAtRest(e machine.Compact) {
 		if t.lane.Compact == nil || t.lane.Turn != "" || t.session.Ended() || g.draining.Load() {
 			return
 		}
-		err = g.sumUp(g.work, t, t.wished())
+		err = g.sumUp(ctx, t, t.wished())
 		switch {
-		case err == nil, g.work.Err() != nil:
+		case err == nil, ctx.Err() != nil:
 			return
 		case errors.Is(err, errNothing):
 			g.unfulfilled(t.session, "", t.tooShort())

@@ -76,7 +76,10 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	case machine.RunStep:
 		g.runStep(e)
 	case machine.Compact: // not waited for by a drain: it is asked for again at the next start
-		g.tasks.begin(func() { g.compactAtRest(e) })
+		ctx, over := g.steps.rest(g.work, e.Session.ID) // before the next effect, which may be its end
+		if !g.tasks.begin(func() { defer over(); g.compactAtRest(ctx, e) }) {
+			over()
+		}
 	case machine.Kill:
 		g.inHand(func() { g.kill(e) })
 	case machine.Prepare:
@@ -95,6 +98,9 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	case machine.Release:
 		g.steps.release(e.Action)
 	case machine.Cancel:
+		if e.Turn == "" {
+			g.steps.disturb(e.Session)
+		}
 		g.steps.cancel(e.Turn)
 	case machine.Settled:
 		g.steps.settled(e.Turn.ID)

@@ -21,6 +21,7 @@ type stepTable struct {
 	mu      sync.Mutex
 	turns   map[id.Turn]*step
 	actions map[id.Action]chan struct{}
+	resting map[id.Session]*context.CancelFunc // what makes summaries where no turn runs
 }
 
 // step is a turn as far as this life of the daemon works on it.
@@ -49,6 +50,36 @@ func (t *stepTable) begin(turn id.Turn, child bool, cancel context.CancelFunc) {
 	defer t.mu.Unlock()
 	s := t.of(turn)
 	s.cancel, s.child = cancel, child
+}
+
+// rest registers what makes a summary of a session in which no turn runs; what did so before is stopped. over ends it.
+func (t *stepTable) rest(parent context.Context, s id.Session) (ctx context.Context, over func()) {
+	t.disturb(s)
+	ctx, cancel := context.WithCancel(parent)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.resting == nil {
+		t.resting = map[id.Session]*context.CancelFunc{}
+	}
+	t.resting[s] = &cancel
+	return ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		cancel()
+		if t.resting[s] == &cancel {
+			delete(t.resting, s)
+		}
+	}
+}
+
+// disturb stops what makes a summary of a session: a turn begins, which does it itself, or nobody waits for it any more.
+func (t *stepTable) disturb(s id.Session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if cancel, ok := t.resting[s]; ok {
+		(*cancel)()
+		delete(t.resting, s)
+	}
 }
 
 // leaveUnsummed takes note that a turn goes on with its conversation as it is.
@@ -159,6 +190,7 @@ func (g *Gateway) runStep(e machine.RunStep) {
 		return
 	}
 	g.typing(e)
+	g.steps.disturb(e.Session.ID)
 	ctx, cancel := context.WithCancel(g.work)
 	g.steps.begin(e.Turn.ID, e.Session.Kind == session.Subagent, cancel)
 	g.inHand(func() {

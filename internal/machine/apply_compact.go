@@ -54,6 +54,9 @@ func (o *Overlay) dropCompact(sid id.Session) bool {
 	}
 	l.Compact = nil
 	o.setLane(l)
+	if l.Turn == "" {
+		o.emit(Cancel{Session: sid})
+	}
 	return true
 }
 
@@ -67,9 +70,11 @@ func (o *Overlay) compacted(r Compacted) (Answer, error) {
 	}
 	asked := l.Compact
 	if r.Failed != "" { // whatever was said meanwhile: who waits is told
-		if !o.dropCompact(s.ID) {
+		if asked == nil {
 			return Answer{}, ErrStale
 		}
+		l.Compact = nil
+		o.setLane(l)
 		o.say(s.Key.Address(), r.Failed, asked.ReplyTo, "", s.ID, "")
 		return Answer{Session: s.ID}, nil
 	}

@@ -59,7 +59,7 @@ type Transmit struct {
 	Part     int
 }
 
-// Cancel stops what runs for a turn: it is of no use any more.
+// Cancel stops what runs for a turn, or without one the summary that is being made of the session: it is of no use any more.
 type Cancel struct {
 	Turn    id.Turn
 	Session id.Session

@@ -200,8 +200,8 @@ func TestCompactDuringATurn(t *testing.T) {
 func TestCompactIsKeptAndGivenUp(t *testing.T) {
 	w := newWorld(t, nil)
 	p := w.direct()
-	free := make(chan struct{})
-	w.model.When(fake.Summary(), fake.Hang(), fake.Say("they talked"), fake.Held(free, fake.Say("never kept")))
+	gone := make(chan struct{})
+	w.model.When(fake.Summary(), fake.Hang(), fake.Say("they talked"), fake.Abandoned(gone))
 	w.start()
 	p.chatter(0, 3)
 	p.command("/compact")
@@ -213,7 +213,14 @@ func TestCompactIsKeptAndGivenUp(t *testing.T) {
 	p.command("/compact")
 	w.until("a summary is asked for", func() bool { return len(w.summaries()) == 3 })
 	w.contains("/stop", p.command("/stop"), "Stopped", "not summed up")
-	close(free)
+	w.until("the model is not asked any more", func() bool {
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	})
 	w.answers("and now?", "go on")
 	p.ask("and now?", "go on")
 	w.contains("the request after it", transcript(w.last(fake.Says("and now?"))), p.word("talk4"))

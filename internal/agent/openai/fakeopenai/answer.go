@@ -78,6 +78,15 @@ func After(d time.Duration, a Answer) Answer {
 // Hang never answers.
 func Hang() Answer { return func(x *Exchange) { x.wait(nil) } }
 
+// Abandoned never answers, and closes gone when the client has given it up.
+func Abandoned(gone chan<- struct{}) Answer {
+	return func(x *Exchange) {
+		if x.wait(nil); x.r.Context().Err() != nil {
+			close(gone)
+		}
+	}
+}
+
 // Drop cuts the connection without a byte.
 func Drop() Answer { return func(*Exchange) { panic(http.ErrAbortHandler) } }
 
