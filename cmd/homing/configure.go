@@ -34,14 +34,15 @@ func checkConfig(g *global) error {
 	for _, p := range slices.Concat(loaded.NotBuilt, loaded.Warnings, loaded.RequireForRun()) {
 		fmt.Println("warning:", p)
 	}
+	what := loaded.File
+	if what == "" {
+		what = "no configuration file; what the defaults and the environment say"
+	}
 	if len(loaded.NotBuilt)+len(loaded.RequireForRun()) > 0 {
-		fmt.Println("homing run will refuse this until the warnings above that ask for something are dealt with")
+		fmt.Printf("%s is well-formed; homing run will refuse it until the warnings above that ask for something are dealt with\n", what)
+		return nil
 	}
-	if loaded.File == "" {
-		fmt.Println("no configuration file; defaults and environment are in order")
-	} else {
-		fmt.Printf("%s is in order\n", loaded.File)
-	}
+	fmt.Printf("%s is in order\n", what)
 	return nil
 }
 

@@ -88,9 +88,9 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 	watch, stop := t.g.Follow()
 	defer stop()
 	asked := make(chan bool, 64)
-	ask := func(turn bool) {
+	ask := func(later bool) {
 		select {
-		case asked <- turn:
+		case asked <- later:
 		case <-t.done:
 		}
 	}
@@ -115,13 +115,13 @@ func (t *terminalConn) serve(ctx context.Context, gone context.CancelFunc, r *bu
 		case "ack":
 			t.terminal.Ack(f.ID)
 		case "say":
-			turn, err := t.terminal.Say(ctx, f.ID, f.Text)
+			later, err := t.terminal.Say(ctx, f.ID, f.Text)
 			if err != nil {
 				t.write(Frame{Type: "error", ID: f.ID, Text: err.Error()})
 				continue
 			}
 			t.write(Frame{Type: "taken", ID: f.ID})
-			ask(turn)
+			ask(later)
 		case "resume":
 			target, err := view.Find(t.g.Store(), f.Text)
 			if err == nil {
@@ -162,11 +162,11 @@ func (t *terminalConn) show() {
 
 // tellIdle tells the terminal, after it said something, when nothing is left to wait for.
 func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan bool) {
-	waiting, turn := false, false // for anything at all, and for the agent
+	waiting, later := false, false // for anything at all, and for more than replies
 	for {
 		select {
-		case agent := <-asked:
-			waiting, turn = true, turn || agent
+		case more := <-asked:
+			waiting, later = true, later || more
 		case <-watch.C:
 		case <-t.done:
 			return
@@ -175,7 +175,7 @@ func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan bool) {
 			continue
 		}
 		idle, err := t.g.Console().Shown()
-		if turn && err == nil {
+		if later && err == nil {
 			idle, err = t.g.Console().Idle()
 		}
 		if err != nil {
@@ -183,7 +183,7 @@ func (t *terminalConn) tellIdle(watch *gateway.Watch, asked <-chan bool) {
 			continue
 		}
 		if idle {
-			waiting, turn = false, false
+			waiting, later = false, false
 			t.write(Frame{Type: "idle"})
 		}
 	}

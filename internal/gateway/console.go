@@ -223,11 +223,12 @@ func (t *Terminal) Resume(ctx context.Context, event string, target id.Session) 
 	return err
 }
 
-// Say hands over what the person at the terminal wrote; event makes a repeat harmless.
-// turn tells whether the agent was asked; a command is answered without it.
-func (t *Terminal) Say(ctx context.Context, event, text string) (turn bool, err error) {
-	_, _, command := parseCommand(strings.TrimSpace(text))
-	return !command, t.c.g.accounts[t.c.info.Account].admit(ctx, chat.Event{
+// Say hands over what the person at the terminal wrote; event makes a repeat harmless. later tells whether more than the
+// reply to a command is to be waited for: the agent's answer, or the outcome of a command that takes its time.
+func (t *Terminal) Say(ctx context.Context, event, text string) (later bool, err error) {
+	name, _, command := parseCommand(strings.TrimSpace(text))
+	later = !command || name == machine.CommandCompact || name == machine.CommandSelftest
+	return later, t.c.g.accounts[t.c.info.Account].admit(ctx, chat.Event{
 		ID:      event,
 		Message: &chat.Message{Address: t.c.Place(), PersonName: "console", ID: event, Text: text, Addressed: true, SentAt: time.Now()},
 	})
@@ -241,20 +242,32 @@ func (c *Console) Shown() (bool, error) {
 	return len(left) == 0, err
 }
 
-// Idle tells whether nothing is going on at the console that a person at a terminal would wait for: nothing left to show,
-// no waiting text, and no turn but one whose person was told that the model does not answer.
-func (c *Console) Idle() (bool, error) {
+// lane is what goes on in the console's conversation.
+func (c *Console) lane() (l machine.Lane, err error) {
 	r, ok, err := store.Get[session.Route](c.g.o.Store, machine.Routes, string(c.Key()))
-	if err != nil {
+	if err != nil || !ok || r.Current == "" {
+		return l, err
+	}
+	l, _, err = store.Get[machine.Lane](c.g.o.Store, machine.Lanes, string(r.Current))
+	return l, err
+}
+
+// Idle tells whether nothing is going on at the console that a person at a terminal would wait for: nothing left to show,
+// no waiting text, no command's outcome owed, and no turn but one whose person was told that the model does not answer.
+func (c *Console) Idle() (bool, error) {
+	l, err := c.lane()
+	if err != nil || len(l.Texts) > 0 || l.Compact != nil {
 		return false, err
 	}
-	if ok && r.Current != "" {
-		l, _, err := store.Get[machine.Lane](c.g.o.Store, machine.Lanes, string(r.Current))
-		if err != nil || len(l.Texts) > 0 {
-			return false, err
-		}
-		if t, running, err := store.Get[machine.Turn](c.g.o.Store, machine.Turns, string(l.Turn)); err != nil || running && l.Turn != "" &&
-			(t.State != machine.TurnWaiting || t.Waits < machine.WaitsTold) {
+	tests, err := store.Each(c.g.o.Store, machine.Delegations, "", func(d machine.Delegation) bool {
+		return d.Selftest != nil && d.Selftest.Report == "" && d.Selftest.Key == c.Key()
+	})
+	if err != nil || len(tests) > 0 {
+		return false, err
+	}
+	if l.Turn != "" {
+		t, running, err := store.Get[machine.Turn](c.g.o.Store, machine.Turns, string(l.Turn))
+		if err != nil || running && (t.State != machine.TurnWaiting || t.Waits < machine.WaitsTold) {
 			return false, err
 		}
 	}

@@ -210,6 +210,9 @@ func StatusText(db *store.DB, key chat.Key, f Facts) (string, error) {
 			}
 		}
 		fmt.Fprintf(&b, "\nWaiting here: %d text(s), %d result(s)", len(l.Texts), len(l.Inbox)+len(l.Overflow))
+		if l.Compact != nil {
+			b.WriteString("\nThe conversation is being summed up, as /compact asked for.")
+		}
 		delegations, processes := 0, 0
 		for _, of := range session.Line(committed{db}, s.ID) {
 			l, _, err := store.Get[machine.Lane](db, machine.Lanes, string(of))

@@ -57,6 +57,24 @@ func TestConsoleOverInput(t *testing.T) {
 	}
 }
 
+// A command whose outcome comes later is waited for like an answer: its report is the last thing that is printed.
+func TestConsoleWaitsForTheOutcome(t *testing.T) {
+	w := newWorld(t, nil)
+	p, free := w.console(), make(chan struct{})
+	w.model.When(fake.Summary(), fake.Held(free, fake.Say("they talked")))
+	w.start()
+	r := w.input("", "chat", "/selftest")
+	w.contains("the self-test", r.out, "The self-test begins", "Self-test: all ")
+	p.chatter(0, 3)
+	printed := make(chan result)
+	go func() { printed <- w.input("", "chat", "/compact") }()
+	w.isAsked("a summary", fake.Summary())
+	w.contains("/status", w.do("chat", "/status"), "is being summed up")
+	close(free)
+	r = <-printed
+	w.contains("the summary", r.out, "I sum the conversation up", "Summed up: ")
+}
+
 // A daemon that dies under a terminal says so with the code for "no daemon"; what was said is kept and answered, and the
 // answer is the first thing that the next terminal shows.
 func TestConsoleOutlivesTheDaemon(t *testing.T) {
