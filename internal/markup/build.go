@@ -3,6 +3,7 @@ package markup
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -10,14 +11,18 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/homing-gateway/homing/internal/chat"
 )
 
 const (
 	rule      = "———"
-	maxIndent = 24 // columns; deeper lists stay there
+	bullet    = "• "
+	bar       = "│ " // before each line of a quotation that the dialect does not show
+	maxIndent = 24   // columns; deeper lists stay there
 )
 
-// parse is CommonMark without HTML, which is shown as it was written, and with tables and strikethrough.
+// parse is CommonMark without HTML, which is shown as it was written, and with tables, strikethrough and boxes to tick.
 func parse(src []byte, tables bool) ast.Node {
 	blocks := []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -31,6 +36,7 @@ func parse(src []byte, tables bool) ast.Node {
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	}
 	inlines := []util.PrioritizedValue{
+		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 		util.Prioritized(parser.NewCodeSpanParser(), 100),
 		util.Prioritized(parser.NewLinkParser(), 200),
 		util.Prioritized(parser.NewAutoLinkParser(), 300),
@@ -55,13 +61,14 @@ func parse(src []byte, tables bool) ast.Node {
 type builder struct {
 	src     []byte
 	dialect dialect
+	unit    chat.Unit
 	used    map[string]bool // link definitions that a link refers to
 	spans   []span          // finished runs
 	last    style           // of the run in work
 	run     strings.Builder
 	written int    // bytes
 	style   style  // of what is written next
-	quotes  int    // quotations seen
+	quotes  int32  // quotations seen
 	gap     int    // line breaks due before the next text
 	bol     bool   // at the beginning of a line
 	marker  string // of a list item that has begun, with its indentation
@@ -69,10 +76,10 @@ type builder struct {
 }
 
 // build gives the runs of a text for a dialect.
-func build(md string, d dialect) []span {
+func build(md string, d dialect, u chat.Unit) []span {
 	src := []byte(md)
 	root := parse(src, tablesAffordable(md))
-	b := &builder{src: src, dialect: d, bol: true, used: map[string]bool{}}
+	b := &builder{src: src, dialect: d, unit: u, bol: true, used: map[string]bool{}}
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if l, ok := n.(*ast.Link); ok && entering && l.Reference != nil {
 			b.used[util.ToLinkReference(l.Reference.Value)] = true
@@ -101,7 +108,7 @@ func (b *builder) put(s string) {
 		if line == "" {
 			continue
 		}
-		if line != "\n" {
+		if line != "\n" || b.gap > 0 || b.marker != "" {
 			b.begin()
 		}
 		b.add(line, b.style)
@@ -114,7 +121,7 @@ func (b *builder) begin() {
 	if b.gap > 0 {
 		between := style{mark: b.last.mark & heading}
 		if b.last.quote == b.style.quote {
-			between.quote = b.last.quote
+			between.quote, between.depth = b.last.quote, min(b.last.depth, b.style.depth)
 		}
 		b.add(strings.Repeat("\n", b.gap), between)
 		b.gap, b.bol = 0, true
@@ -123,12 +130,20 @@ func (b *builder) begin() {
 		return
 	}
 	b.bol = false
+	quoted := style{quote: b.style.quote, depth: b.style.depth}
+	if deeper := int(b.style.depth) - b.dialect.quotes; deeper > 0 && b.style.mark&pre == 0 {
+		b.add(strings.Repeat(bar, deeper), quoted)
+	}
 	switch {
 	case b.marker != "":
-		b.add(b.marker, style{quote: b.style.quote})
+		marker := quoted
+		if b.dialect.fenced {
+			marker.mark = item
+		}
+		b.add(b.marker, marker)
 		b.marker = ""
 	case b.indent > 0 && b.style.mark&pre == 0:
-		b.add(strings.Repeat(" ", b.indent), style{quote: b.style.quote})
+		b.add(strings.Repeat(" ", b.indent), quoted)
 	}
 }
 
@@ -182,7 +197,12 @@ func (b *builder) block(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Heading:
 		b.separate(2)
-		b.within(func(s *style) { s.mark |= bold | heading }, func() { b.children(n) })
+		b.within(func(s *style) {
+			s.mark |= bold | heading
+			if n.Level <= int(b.dialect.levels) && b.indent == 0 && b.marker == "" && int(s.depth) <= b.dialect.quotes {
+				s.level = uint8(n.Level)
+			}
+		}, func() { b.children(n) })
 	case *ast.ThematicBreak:
 		b.put(rule)
 	case *ast.FencedCodeBlock:
@@ -207,6 +227,7 @@ func (b *builder) block(n ast.Node) {
 				b.quotes++
 				s.quote = b.quotes
 			}
+			s.depth++
 		}, func() { b.children(n) })
 	case *ast.List:
 		b.list(n)
@@ -222,25 +243,23 @@ func (b *builder) block(n ast.Node) {
 }
 
 func (b *builder) code(segs *text.Segments, lang string) {
-	body := strings.TrimRight(lines(segs, b.src), "\n")
+	body := strings.Trim(lines(segs, b.src), "\n")
 	if strings.TrimSpace(body) == "" {
 		return
 	}
-	b.mark()
-	b.within(func(s *style) { s.mark, s.lang, s.href = pre, lang, "" }, func() { b.put(body) })
+	b.preformatted(body, lang)
 }
 
 func (b *builder) list(n *ast.List) {
 	number := n.Start
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		marker := "• "
+		marker := bullet
 		if n.IsOrdered() {
 			marker = strconv.Itoa(number) + string(n.Marker) + " "
 			number++
 		}
 		if b.marker != "" {
-			b.mark() // an item that begins with a list: both markers in one line
-			b.bol, b.marker = true, marker
+			b.marker += marker // an item that begins with a list: both markers in one line
 		} else {
 			b.separate(1)
 			if item.HasBlankPreviousLines() && item.PreviousSibling() != nil {
@@ -249,12 +268,25 @@ func (b *builder) list(n *ast.List) {
 			b.marker = strings.Repeat(" ", b.indent) + marker
 		}
 		old := b.indent
-		b.indent = min(b.indent+len([]rune(marker)), maxIndent)
+		step := b.dialect.step
+		if step == 0 {
+			step = utf8.RuneCountInString(marker)
+		}
+		b.indent = min(b.indent+step, maxIndent)
 		b.bol = b.bol || b.gap > 0
 		b.children(item)
 		b.mark() // of an empty item
 		b.indent = old
 	}
+}
+
+// preformatted writes text of fixed width.
+func (b *builder) preformatted(text, lang string) {
+	b.mark()
+	if b.dialect.fenced && !b.bol {
+		b.separate(1)
+	}
+	b.within(func(s *style) { s.mark, s.lang, s.href = pre, lang, "" }, func() { b.put(text) })
 }
 
 // lines joins the lines of a block.

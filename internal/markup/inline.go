@@ -33,6 +33,12 @@ func (b *builder) inline(n ast.Node) {
 			set = bold
 		}
 		b.within(func(s *style) { s.mark |= set }, func() { b.children(n) })
+	case *east.TaskCheckBox:
+		box := "☐ "
+		if n.IsChecked {
+			box = "☑ "
+		}
+		b.put(box)
 	case *east.Strikethrough:
 		b.within(func(s *style) { s.mark |= strike }, func() { b.children(n) })
 	case *ast.Link:
@@ -45,7 +51,14 @@ func (b *builder) inline(n ast.Node) {
 		if n.AutoLinkType == ast.AutoLinkEmail {
 			to = "mailto:" + label
 		}
-		b.within(func(s *style) { s.href = b.href(to) }, func() { b.put(label) })
+		b.within(func(s *style) {
+			switch s.href = b.href(to); {
+			case b.dialect.fenced && s.href == label:
+				s.mark |= bare
+			case !b.linkable(label):
+				s.href = ""
+			}
+		}, func() { b.put(label) })
 	default:
 		b.children(n)
 	}
@@ -80,6 +93,19 @@ func (b *builder) dunder(n *ast.Emphasis) bool {
 // client should open, is written behind it.
 func (b *builder) link(n ast.Node, dest string) {
 	to, before := b.href(dest), b.written
+	text := dest
+	if to != "" && (b.dialect.label != nil || b.dialect.fenced) {
+		if t := b.seen(n); t != "" {
+			text = t
+		}
+		switch {
+		case text == to && b.dialect.fenced: // written as what it is
+			b.within(func(s *style) { s.href, s.mark = to, s.mark|bare }, func() { b.put(text) })
+			return
+		case !b.linkable(text):
+			to = ""
+		}
+	}
 	b.within(func(s *style) { s.href = to }, func() {
 		b.children(n)
 		if b.written == before { // no text of its own
@@ -89,6 +115,11 @@ func (b *builder) link(n ast.Node, dest string) {
 	if to == "" && b.written > before && !strings.HasSuffix(b.run.String(), dest) {
 		b.put(" (" + dest + ")")
 	}
+}
+
+// linkable tells whether a link can have that text.
+func (b *builder) linkable(text string) bool {
+	return b.dialect.label == nil || b.dialect.label(text)
 }
 
 // href gives the address of a link in the form for the dialect, or "" where there is to be none.
@@ -106,8 +137,11 @@ func (b *builder) href(dest string) string {
 	default:
 		return ""
 	}
+	if !strings.Contains(b.dialect.schemes, strings.ToLower(scheme)+" ") {
+		return ""
+	}
 	to := string(util.URLEscape([]byte(dest), true))
-	if !b.dialect.links || len(to) > 2000 || !utf8.ValidString(to) {
+	if len(to) > b.dialect.maxHref || !utf8.ValidString(to) || strings.ContainsAny(to, "<>\n") {
 		return ""
 	}
 	return to

@@ -19,46 +19,112 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// lawful checks what holds for the parts of any text.
+// dialects are all of them, with the unit in which each platform counts.
+var dialects = []struct {
+	name    chat.Dialect
+	unit    chat.Unit
+	least   int  // the smallest limit that it honours
+	written bool // what is written counts
+}{
+	{chat.TelegramHTML, chat.UTF16, 64, false},
+	{chat.Discord, chat.Runes, 512, true},
+	{chat.SlackMrkdwn, chat.Runes, 512, true},
+	{chat.Zulip, chat.Runes, 512, true},
+	{chat.FeishuPost, chat.Bytes, 512, true},
+	{chat.Plain, chat.Bytes, 64, false},
+}
+
+func units(s string, u chat.Unit) int {
+	switch u {
+	case chat.Bytes:
+		return len(s)
+	case chat.Runes:
+		return utf8.RuneCountInString(s)
+	}
+	return faketelegram.Units(s)
+}
+
+// lawful checks what holds for the parts of any text, in every dialect: a limit above the least of a dialect is its limit.
 func lawful(t failer, md string, limit int) {
 	t.Helper()
-	parts := telegram(md, limit)
+	for _, d := range dialects {
+		lawfulIn(t, md, d.name, d.unit, max(limit, d.least), d.written)
+	}
+}
+
+func lawfulIn(t failer, md string, d chat.Dialect, u chat.Unit, limit int, written bool) {
+	t.Helper()
+	parts := markup.Render(md, d, limit, u)
 	for i, p := range parts {
 		if !utf8.ValidString(p.Text) || !utf8.ValidString(p.Plain) {
-			t.Fatalf("part %d is not UTF-8: %q", i, p.Text)
+			t.Fatalf("%s: part %d is not UTF-8: %q", d, i, p.Text)
 		}
-		if n := faketelegram.Units(p.Plain); n > limit {
-			t.Fatalf("part %d has %d units of %d", i, n, limit)
+		counted := p.Plain
+		if written {
+			counted = p.Text
+		}
+		if n := units(counted, u); n > limit {
+			t.Fatalf("%s: part %d has %d units of %d: %q", d, i, n, limit, p.Text)
 		}
 		if len(p.Text) > 35000 {
-			t.Fatalf("part %d has %d bytes with its markup", i, len(p.Text))
+			t.Fatalf("%s: part %d has %d bytes with its markup", d, i, len(p.Text))
 		}
-		seen, _, err := faketelegram.ParseHTML(p.Text)
+		seen, err := readers[d](p.Text)
 		if err != nil {
-			t.Fatalf("part %d: %v\n%q", i, err, p.Text)
+			t.Fatalf("%s: part %d: %v\n%q", d, i, err, p.Text)
 		}
-		if seen != p.Plain {
-			t.Fatalf("part %d shows %q, Plain is %q", i, seen, p.Plain)
+		if same := map[bool]func(string) string{true: squash, false: strings.Clone}[written]; same(seen) != same(p.Plain) {
+			t.Fatalf("%s: part %d shows\n%q, Plain is\n%q, written\n%q", d, i, seen, p.Plain, p.Text)
 		}
 		if unseen(p.Plain) == len(p.Plain) {
-			t.Fatalf("part %d is blank: %q", i, p.Plain)
+			t.Fatalf("%s: part %d is blank: %q", d, i, p.Plain)
 		}
 	}
 	whole := ""
-	for _, p := range telegram(md, 0) {
+	for _, p := range markup.Render(md, d, 0, u) {
 		whole += p.Plain
+	}
+	if d == chat.Zulip { // a table that is too long for a part looks different
+		all := ""
+		for _, p := range parts {
+			all += p.Plain
+		}
+		if a, b := barren(all), barren(whole); a != b {
+			t.Fatalf("%s: the parts show\n%q, the whole is\n%q", d, a, b)
+		}
+		return
 	}
 	rest := whole
 	for i, p := range parts {
 		at := strings.Index(rest, p.Plain)
 		if at < 0 || unseen(rest[:at]) != at {
-			t.Fatalf("part %d is %q, but %q is what follows", i, p.Plain, rest)
+			t.Fatalf("%s: part %d is %q, but %q is what follows", d, i, p.Plain, rest)
 		}
 		rest = rest[at+len(p.Plain):]
 	}
 	if unseen(rest) != len(rest) {
-		t.Fatalf("the parts lack %q", rest)
+		t.Fatalf("%s: the parts lack %q", d, rest)
 	}
+}
+
+// squash leaves what a person makes out: no unseen characters, and of white space only that there is some.
+func squash(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)), " ")
+}
+
+// barren is a text without what tables are drawn with.
+func barren(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || strings.ContainsRune("|-+:", r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // unseen is how many bytes at the beginning of s nobody sees.
@@ -76,6 +142,8 @@ var pieces = []string{
 	"a", "b ", "word ", "\n", "\n\n", " ", "  ", "    ", "\t", "*", "**", "***", "_", "__", "~~", "`", "``", "```", "```go\n", "~~~", "[", "]", "](",
 	"](https://e.com)", "(", ")", "![", "<", ">", "> ", "- ", "1. ", "# ", "## ", "|", "|-|", "---", "\\", "&", "&lt;", "&#x1F600;", "<b>", "</b>", "<br>",
 	"[a]: https://e.com\n", "[a]", "😀", "👩‍💻", "e\u0301", "\u0301", "\u200d", "\u200b", "🇩🇪", "漢字。", "각", "\u00a0", "\r\n", "\x00", "\xff", "x\"y", "'", ". ", "! ", ": ",
+	"@everyone", "@here", "<@123>", "<@&1>", "<!channel>", "@**all**", "@", "#", "#**x**", "||", "-# ", "+ ", "1) ", "[x] ", "https://e.com/a_b", "snake_case",
+	"~", "$", "/me ", "^", "=", "│", "- > ", "> # ", "a*b*c", "_x_ ", "2. ", "<time:1>", "<br>", "| a | b |\n|---|--:|\n| c | d |\n",
 }
 
 func garbage(t *rapid.T) string {
@@ -88,7 +156,7 @@ func garbage(t *rapid.T) string {
 
 func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lawful(t, garbage(t), rapid.SampledFrom([]int{64, 65, 100, 1000, telegramLimit}).Draw(t, "limit"))
+		lawful(t, garbage(t), rapid.SampledFrom([]int{64, 65, 100, 600, 1000, telegramLimit}).Draw(t, "limit"))
 	})
 }
 

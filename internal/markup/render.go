@@ -15,12 +15,16 @@ type Part struct {
 	Plain string
 }
 
-// minUnits is the smallest limit that is honoured: below it a single character with its marks might not fit.
-const minUnits = 64
+// The smallest limits that are honoured, for what is seen and for what is written: below them a single character with its
+// marks might not fit.
+const (
+	minUnits   = 64
+	minWritten = 512
+)
 
 // Render gives the parts of a text, none for a blank one. Each part has at most maxUnits units as the dialect counts
-// them: of the visible text for telegram-html and plain. maxUnits of 0 or less means one part; a limit below 64 counts
-// as 64. An unknown dialect is plain.
+// them: of the visible text for telegram-html and plain, of Text for the others. maxUnits of 0 or less means one part; a
+// limit below 64 counts as 64, and as 512 where Text counts. An unknown dialect is plain.
 //
 // Nothing that can be seen is lost or made up at a cut: one part's Plain, some white space or nothing, and the next
 // part's Plain, one after the other, are the visible text of the whole, which is what one part without a limit has.
@@ -37,13 +41,22 @@ func Render(md string, d chat.Dialect, maxUnits int, unit chat.Unit) []Part {
 	}
 	if maxUnits > 0 {
 		maxUnits = max(maxUnits, minUnits)
+		if dia.countsMarkup {
+			maxUnits = max(maxUnits, minWritten)
+			dia.maxHref = min(dia.maxHref, maxUnits/2)
+			dia.maxTable = maxUnits / 4
+			maxUnits -= dia.reserve
+		}
+	}
+	if dia.maxAddress == 0 {
+		dia.maxAddress = dia.maxHref
 	}
 	var parts []Part
 	if affordable(md) {
-		parts = write(split(build(md, dia), dia, maxUnits, unit), dia)
+		parts = write(split(dia.prepare(build(md, dia, unit)), dia, maxUnits, unit), dia)
 	}
 	if len(parts) == 0 { // too costly, or markup around nothing
-		parts = write(split([]span{{text: md}}, dia, maxUnits, unit), dia)
+		parts = write(split(dia.prepare([]span{{text: md}}), dia, maxUnits, unit), dia)
 	}
 	return parts
 }
@@ -51,8 +64,8 @@ func Render(md string, d chat.Dialect, maxUnits int, unit chat.Unit) []Part {
 func write(pieces [][]span, d dialect) []Part {
 	var parts []Part
 	for _, piece := range pieces {
-		if p := (Part{Text: d.write(piece), Plain: visible(piece)}); !blank(p.Plain) {
-			parts = append(parts, p)
+		if text := visible(piece); !blank(text) {
+			parts = append(parts, Part{Text: d.write(piece, text), Plain: text})
 		}
 	}
 	return parts

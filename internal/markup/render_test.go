@@ -30,7 +30,7 @@ func TestTelegram(t *testing.T) {
 		{"code with a file name", "```go main.go\nx\n```", "main.go\n<pre><code class=\"language-go\">x</code></pre>"},
 		{"code in a list", "- run\n  ```\n  ls\n  ```\n- done", "• run\n<pre>ls</pre>\n• done"},
 		{"unclosed fence", "```\nunclosed fence", "<pre>unclosed fence</pre>"},
-		{"quote", "> a\n>> b\n\n> c\n\nd", "<blockquote>a\nb</blockquote>\n\n<blockquote>c</blockquote>\n\nd"},
+		{"quote", "> a\n>> b\n\n> c\n\nd", "<blockquote>a\n│ b</blockquote>\n\n<blockquote>c</blockquote>\n\nd"},
 		{"table", "| Name | Total |\n|---|--:|\n| apples | 12 |\n| 梨 | 7 |", "<pre>Name   | Total\n-------+------\napples |    12\n梨     |     7</pre>"},
 		{"table with too many cells", "|a|\n|-|\n|1|2|3|", "<pre>a\n-------\n1 | 2|3</pre>"},
 		{"link", "[t](https://e.com/a_b(c)?x=1&y=\"2\")", `<a href="https://e.com/a_b(c)?x=1&amp;y=%222%22">t</a>`},

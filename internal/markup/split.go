@@ -71,18 +71,30 @@ func (s *splitter) next(pos, in int) cut {
 		if c, ok := s.border(i, in); ok && i > pos {
 			best[c] = cut{i, s.after(i), size}
 		}
-		n := cluster(s.text[i:])
-		written := s.dia.escape(s.text[i:i+n], s.spans[in].style)
-		cost := measure(s.text[i:i+n], s.unit)
-		if s.dia.countsMarkup {
-			cost = measure(written, s.unit)
-		}
-		if i > pos && s.limit > 0 && (size+cost > s.limit || s.dia.maxRaw > 0 && raw+len(written) > s.dia.maxRaw) {
+		n, cost, bytes := s.cost(i, in)
+		if i > pos && s.limit > 0 && (size+cost > s.limit || s.dia.maxRaw > 0 && raw+bytes > s.dia.maxRaw) {
 			return choose(best, cut{i, i, size})
 		}
-		size, raw, i = size+cost, raw+len(written), i+n
+		size, raw, i = size+cost, raw+bytes, i+n
 	}
 	return cut{len(s.text), len(s.text), size}
+}
+
+// cost is how many bytes the character at byte i has, and what it takes written: as the limit counts it, and in bytes.
+func (s *splitter) cost(i, in int) (n, size, raw int) {
+	n = cluster(s.text[i:])
+	if n == 1 && alnum(s.text[i]) { // no dialect escapes those
+		return 1, 1, 1
+	}
+	st := s.spans[in].style
+	if st.mark&bare != 0 { // a cut might go through the address
+		st.mark, st.href = st.mark&^bare, ""
+	}
+	written := s.dia.escape(place{s.text, s.starts[in], s.starts[in+1], st}, i, i+n)
+	if s.dia.countsMarkup {
+		return n, measure(written, s.unit), len(written)
+	}
+	return n, measure(s.text[i:i+n], s.unit), len(written)
 }
 
 // choose takes the best kind of place that leaves the part reasonably full; hard is the place where nothing more fits.
@@ -153,10 +165,13 @@ func (s *splitter) spanAt(pos, in int) int {
 
 // tags is the most that the markup of a span takes: as the limit counts it, and in bytes.
 func (s *splitter) tags(in int) (size, raw int) {
-	for _, t := range s.dia.tags(s.spans[in].style) {
+	for _, t := range s.dia.tags(s.spans[in]) {
 		raw += len(t.open) + len(t.close)
 		if s.dia.countsMarkup {
 			size += measure(t.open, s.unit) + measure(t.close, s.unit)
+			if t.flank != free {
+				size += 2 * measure(apart, s.unit)
+			}
 		}
 	}
 	return size, raw
@@ -168,7 +183,7 @@ func (s *splitter) slice(from, to, in int) []span {
 	for ; in < len(s.spans) && s.starts[in] < to; in++ {
 		a, b := max(from, s.starts[in])-s.starts[in], min(to, s.starts[in+1])-s.starts[in]
 		if a < b {
-			out = append(out, span{s.spans[in].text[a:b], s.spans[in].style})
+			out = append(out, shorten(s.spans[in], a, b))
 		}
 	}
 	for len(out) > 0 {
@@ -179,4 +194,18 @@ func (s *splitter) slice(from, to, in int) []span {
 		out = out[:len(out)-1]
 	}
 	return out
+}
+
+// shorten gives a piece of a span. What is left of an address that is its own text leads where it says, or nowhere.
+func shorten(s span, from, to int) span {
+	short := span{s.text[from:to], s.style}
+	if s.style.mark&bare == 0 || short.text == s.text {
+		return short
+	}
+	if _, host, ok := strings.Cut(short.text, "://"); from == 0 && ok && host != "" {
+		short.style.href = short.text
+	} else {
+		short.style.mark, short.style.href = s.style.mark&^bare, ""
+	}
+	return short
 }

@@ -10,8 +10,11 @@ import (
 // maxColumn is how far a table's columns are padded; a longer cell stands out, rather than that every row grows with it.
 const maxColumn = 40
 
-// table writes a table as text of fixed width.
+// table writes a table as text of fixed width where the dialect has none.
 func (b *builder) table(n *east.Table) {
+	if b.dialect.tables && b.indent == 0 && b.marker == "" && int(b.style.depth) <= b.dialect.quotes && b.grid(n) {
+		return
+	}
 	var rows [][]string
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		var row []string
@@ -53,8 +56,68 @@ func (b *builder) table(n *east.Table) {
 	if strings.Trim(body, " |-+\n") == "" {
 		return
 	}
-	b.mark()
-	b.within(func(s *style) { s.mark, s.lang, s.href = pre, "", "" }, func() { b.put(body) })
+	b.preformatted(body, "")
+}
+
+// grid writes a table as a table. One that a part might not hold as a whole is not written so: its rows mean nothing
+// without its head.
+func (b *builder) grid(n *east.Table) bool {
+	var rows []span
+	line := style{mark: grid, quote: b.style.quote, depth: b.style.depth}
+	add := func(s string) { rows = append(rows, span{s, line}) }
+	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
+		if b.excess(r) != "" {
+			return false
+		}
+		if r != n.FirstChild() {
+			add("\n")
+		}
+		add("|")
+		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+			inner := b.inner(b.dialect)
+			inner.style = style{quote: line.quote, depth: line.depth}
+			inner.children(c)
+			add(" ")
+			for _, s := range inner.finish() {
+				s.text = strings.Join(strings.FieldsFunc(s.text, func(r rune) bool { return r == '\n' }), " ")
+				rows = append(rows, s)
+			}
+			add(" |")
+		}
+		if r == n.FirstChild() {
+			add("\n|")
+			for _, a := range n.Alignments {
+				add(map[east.Alignment]string{east.AlignLeft: " :-- |", east.AlignRight: " --: |", east.AlignCenter: " :-: |", east.AlignNone: " --- |"}[a])
+			}
+		}
+	}
+	size := 0
+	for _, s := range rows {
+		size += measure(s.text, b.unit)
+	}
+	if b.dialect.maxTable > 0 && size > b.dialect.maxTable {
+		return false
+	}
+	b.separate(2)
+	b.begin()
+	for _, s := range rows {
+		b.add(s.text, s.style)
+	}
+	b.bol = false
+	b.separate(2)
+	return true
+}
+
+// inner is a builder for a piece of the same text.
+func (b *builder) inner(d dialect) *builder {
+	return &builder{src: b.src, dialect: d, unit: b.unit, used: b.used}
+}
+
+// seen is the visible text of a node's children.
+func (b *builder) seen(n ast.Node) string {
+	inner := b.inner(plain)
+	inner.children(n)
+	return visible(inner.finish())
 }
 
 // excess is what a row has behind the last column of its table. Tables drop it; people would miss it.
@@ -70,9 +133,7 @@ func (b *builder) excess(row ast.Node) string {
 
 // cell is the visible text of a cell, in one line.
 func (b *builder) cell(n ast.Node) string {
-	inner := &builder{src: b.src, dialect: dialectOf(""), used: b.used}
-	inner.children(n)
-	return strings.Join(strings.Fields(visible(inner.finish())), " ")
+	return strings.Join(strings.Fields(b.seen(n)), " ")
 }
 
 func pad(s string, width int, a east.Alignment) string {
