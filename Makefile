@@ -5,10 +5,10 @@ VULNMOD  = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
 FUZZTIME ?= 10s
 FUZZED   ?= 2000x
 
-.PHONY: help demo build check test race lint fmt vuln fuzz fuzzed bench
+.PHONY: help demo build check test race lint fmt vuln fuzz fuzzed adapters-table bench
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: build ## play the main job without any key: real processes, a real store, a real crash
 	./bin/homing demo --once
@@ -43,6 +43,10 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 fuzzed: ## every fuzz target with FUZZED inputs each, as a part of check
 	./tools/fuzz.sh $(FUZZED)
+
+adapters-table: ## what each adapter was seen to do, written anew into docs/adapters.md
+	ADAPTERTEST_UPDATE=1 $(GO) test -count=1 -run '^TestConformance$$' ./adapters/...
+	ADAPTERTEST_UPDATE=1 $(GO) test -count=1 -run '^TestTable$$' ./adapters/adaptertest
 
 bench: build ## measure against the disk's limit and a peer; writes docs/performance.md
 	./tools/bench.sh

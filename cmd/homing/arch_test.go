@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":                  {"internal/chat", "internal/delivery", "internal/gateway", "internal/machine", "internal/session", "internal/view"},
 	"internal/api":                      {"internal/gateway", "internal/id", "internal/machine", "internal/process", "internal/store", "internal/view"},
 	"adapters/telegram":                 {"internal/chat", "internal/markup"},
+	"adapters/adaptertest":              {"internal/chat"},
 	"adapters/adaptertest/faketelegram": {},
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 )
 
 // MaxText is the longest text of a message, in UTF-16 units and without markup.
@@ -29,6 +31,10 @@ func (s *Server) call(ctx context.Context, method string, p map[string]string) r
 			return refusal
 		}
 		return result(true)
+	case "editmessagetext":
+		return s.edit(p)
+	case "answercallbackquery":
+		return s.answerPress(p["callback_query_id"])
 	case "setmycommands":
 		return s.setCommands(p["commands"])
 	}
@@ -61,22 +67,13 @@ func (s *Server) send(p map[string]string) reply {
 	if !refusal.OK {
 		return refusal
 	}
-	text, entities := p["text"], []Entity(nil)
-	switch strings.ToLower(p["parse_mode"]) {
-	case "":
-	case "html":
-		var err error
-		if text, entities, err = ParseHTML(text); err != nil {
-			return refuse(400, "Bad Request: can't parse entities: %v", err)
-		}
-	default:
-		return refuse(400, "Bad Request: unsupported parse_mode")
+	text, entities, refusal := content(p)
+	if !refusal.OK {
+		return refusal
 	}
-	if text = strings.TrimSpace(text); text == "" {
-		return refuse(400, "Bad Request: message text is empty")
-	}
-	if Units(text) > MaxText {
-		return refuse(400, "Bad Request: message is too long")
+	buttons, refusal := parseButtons(p["reply_markup"])
+	if !refusal.OK {
+		return refusal
 	}
 	var to struct {
 		ID      int64 `json:"message_id"`
@@ -95,8 +92,58 @@ func (s *Server) send(p map[string]string) reply {
 	}
 	m := r.add(&Message{
 		Thread: number(p["message_thread_id"]), From: s.bot.ID, Text: text, Entities: entities, ReplyTo: to.ID,
-		Silent: p["disable_notification"] == "true",
+		Silent: p["disable_notification"] == "true", Buttons: buttons,
 	})
+	return result(s.present(r, m))
+}
+
+// content is the text of a call as it is read, or why it cannot be.
+func content(p map[string]string) (string, []Entity, reply) {
+	text, entities := p["text"], []Entity(nil)
+	switch strings.ToLower(p["parse_mode"]) {
+	case "":
+	case "html":
+		var err error
+		if text, entities, err = ParseHTML(text); err != nil {
+			return "", nil, refuse(400, "Bad Request: can't parse entities: %v", err)
+		}
+	default:
+		return "", nil, refuse(400, "Bad Request: unsupported parse_mode")
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", nil, refuse(400, "Bad Request: message text is empty")
+	}
+	if Units(text) > MaxText {
+		return "", nil, refuse(400, "Bad Request: message is too long")
+	}
+	return text, entities, reply{OK: true}
+}
+
+// edit changes a message of the bot. What the call leaves out, buttons included, is gone.
+func (s *Server) edit(p map[string]string) reply {
+	r, refusal := s.place(p)
+	if !refusal.OK {
+		return refusal
+	}
+	m := r.post(number(p["message_id"]))
+	switch {
+	case m == nil:
+		return refuse(400, "Bad Request: message to edit not found")
+	case m.From != s.bot.ID:
+		return refuse(400, "Bad Request: message can't be edited")
+	}
+	text, entities, refusal := content(p)
+	if !refusal.OK {
+		return refusal
+	}
+	buttons, refusal := parseButtons(p["reply_markup"])
+	if !refusal.OK {
+		return refusal
+	}
+	if m.Text == text && slices.Equal(m.Entities, entities) && slices.Equal(m.Buttons, buttons) {
+		return refuse(400, "Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+	}
+	m.Text, m.Entities, m.Buttons, m.EditedAt = text, entities, buttons, time.Now()
 	return result(s.present(r, m))
 }
 

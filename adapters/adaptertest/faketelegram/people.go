@@ -1,7 +1,6 @@
 package faketelegram
 
 import (
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,6 +17,8 @@ type Message struct {
 	Silent           bool
 	Deleted          bool
 	At               time.Time
+	EditedAt         time.Time
+	Buttons          []Button
 }
 
 // room is a chat.
@@ -134,11 +135,17 @@ func (s *Server) Say(p Post) (message, updateID int64) {
 		}
 	}
 	maps.Copy(body, p.More)
-	raw, err := json.Marshal(body)
-	if err != nil {
-		panic(err)
-	}
-	return m.ID, s.push("message", raw)
+	return m.ID, s.push("message", encode(body))
+}
+
+// Alter lets the author of a message change its text, and tells the bot of it.
+func (s *Server) Alter(chat, message int64, text string) (updateID int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.chats[chat]
+	m := r.post(message)
+	m.Text, m.Entities, m.EditedAt = text, Notice(text), time.Now()
+	return s.push("edited_message", encode(s.present(r, m)))
 }
 
 // Upgrade turns a basic group into a supergroup, with the two service messages that tell of it.
@@ -179,6 +186,12 @@ func (s *Server) present(r *room, m *Message) map[string]any {
 	}
 	if m.Text != "" {
 		body["text"] = m.Text
+	}
+	if !m.EditedAt.IsZero() {
+		body["edit_date"] = m.EditedAt.Unix()
+	}
+	if len(m.Buttons) > 0 {
+		body["reply_markup"] = keyboard{[][]Button{m.Buttons}}
 	}
 	if len(m.Entities) > 0 {
 		body["entities"] = m.Entities

@@ -32,11 +32,14 @@ type Server struct {
 	quit     chan struct{} // closed when the server goes down
 	users    map[int64]User
 	chats    map[int64]*room
+	said     []update // all that were ever queued
 	queue    []update
 	lastID   int64
 	confirm  int64
 	polling  chan struct{} // of the poll that waits; closed to end it
 	webhook  string
+	revoked  bool
+	presses  []Pressed
 	commands []Command
 	calls    []Call
 	faults   []*Fault
@@ -136,6 +139,14 @@ func (s *Server) Down() {
 // Up listens on the same port again.
 func (s *Server) Up() error { return s.listen(strings.TrimPrefix(s.URL(), "http://")) }
 
+// Revoke lets the token be valid no longer, or again. A poll that waits ends with that.
+func (s *Server) Revoke(revoked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revoked = revoked
+	s.change()
+}
+
 // Close ends the server.
 func (s *Server) Close() { s.Down() }
 
@@ -169,12 +180,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client went away in mid-request
 	}
-	if !ok || token != s.token {
+	s.mu.Lock()
+	s.calls = append(s.calls, Call{At: time.Now(), Method: method, Params: params})
+	if !ok || token != s.token || s.revoked {
+		s.calls[len(s.calls)-1].Status = http.StatusUnauthorized
+		s.change()
+		s.mu.Unlock()
 		write(w, refuse(http.StatusUnauthorized, "Unauthorized"))
 		return
 	}
-	s.mu.Lock()
-	s.calls = append(s.calls, Call{At: time.Now(), Method: method, Params: params})
 	n, fault := len(s.calls)-1, s.fault(method, params)
 	s.change()
 	s.mu.Unlock()

@@ -19,29 +19,45 @@ type update struct {
 
 // Deliver queues an update of a kind, whatever its body is: also one that nobody can decode. It returns the update's id.
 func (s *Server) Deliver(kind string, body any) int64 {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // a test's own fault
-	}
+	raw := encode(body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.push(kind, raw)
 }
 
+func encode(body any) json.RawMessage {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // a test's own fault
+	}
+	return raw
+}
+
 // push queues an update. The caller holds the lock.
 func (s *Server) push(kind string, body json.RawMessage) int64 {
 	s.lastID++
-	s.queue = append(s.queue, update{s.lastID, kind, body})
+	u := update{s.lastID, kind, body}
+	s.said, s.queue = append(s.said, u), append(s.queue, u)
 	s.change()
 	return s.lastID
 }
 
+// Repeat queues an update once more as it was, as if its confirmation had been lost.
+func (s *Server) Repeat(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range s.said {
+		if u.id == id {
+			s.queue = append(s.queue, u)
+			s.change()
+			return
+		}
+	}
+}
+
 // Replay queues an update once more under the id that it had, with a new body, as a broken proxy would.
 func (s *Server) Replay(id int64, kind string, body any) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		panic(err)
-	}
+	raw := encode(body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, update{id, kind, raw})
@@ -110,6 +126,9 @@ func (s *Server) getUpdates(ctx context.Context, p map[string]string) reply {
 		s.confirmBelow(number(p["offset"]))
 	}
 	for {
+		if s.revoked {
+			return refuse(401, "Unauthorized")
+		}
 		if s.webhook != "" {
 			return refuse(409, "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first")
 		}
