@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,10 +64,7 @@ func (t Trace) summary() string {
 		return "There is nothing on record about " + t.ID + "."
 	}
 	root := t.Steps[i]
-	text := root.Title
-	if root.Kind == stepCompletion {
-		text = upper(strings.TrimPrefix(text, "The result was there: ")) + ": " + strings.TrimPrefix(root.Why[len(root.Why)-1], "done: ")
-	}
+	text := cmp.Or(root.said, root.Title)
 	last := -1
 	for j, s := range t.Steps {
 		if s.Kind == stepMessage && s.ID != t.ID && !s.At.Before(root.At) {
@@ -79,8 +77,7 @@ func (t Trace) summary() string {
 		root = m
 	}
 	if first := slices.IndexFunc(t.Steps, func(s Step) bool { return s.Kind == stepText }); first >= 0 && root.Kind == stepMessage && !root.EndedAt.IsZero() {
-		asked := strings.Replace(t.Steps[first].Title, " wrote: ", " had written ", 1)
-		text += fmt.Sprintf(", %s after %s", span(root.EndedAt.Sub(t.Steps[first].At)), strings.Replace(asked, thePerson, "the person", 1))
+		text += fmt.Sprintf(", %s after %s", span(root.EndedAt.Sub(t.Steps[first].At)), t.Steps[first].said)
 	}
 	return text + "."
 }

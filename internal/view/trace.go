@@ -37,6 +37,8 @@ type Step struct {
 	Took    float64   `json:"took_seconds,omitempty"` // from its beginning to its end
 	Why     []string  `json:"why,omitempty"`          // in words: the walk, the proof, the attempts
 	Causes  []string  `json:"causes,omitempty"`       // ids
+
+	said string // how a summary of the trace says it
 }
 
 // The kinds of steps beside those of sessions.
@@ -259,8 +261,13 @@ func lookTurn(db *store.DB, key string) (node, bool, error) {
 	}
 	asked, err := opening(db, t)
 	for _, e := range asked {
+		begins, within := "The person", "the person"
+		if e.Speaker != "" {
+			begins, within = e.Speaker, e.Speaker
+		}
 		n.texts = append(n.texts, Step{
-			ID: fmt.Sprintf("%s.%d", e.Session, e.Seq), Kind: stepText, State: "taken", At: e.At, Title: who(e) + " wrote: " + quoted(e.Content),
+			ID: fmt.Sprintf("%s.%d", e.Session, e.Seq), Kind: stepText, State: "taken", At: e.At, Title: begins + " wrote: " + quoted(e.Content),
+			said: within + " had written " + quoted(e.Content),
 		})
 	}
 	return n, true, err
@@ -373,11 +380,17 @@ func lookCompletion(db *store.DB, key string) (node, bool, error) {
 		return node{}, ok, err
 	}
 	what, _, err := subject(db, c)
+	fate := fateWords(c)
+	said := fate
+	if c.State == delivery.Done {
+		fate = "done: " + said
+	}
 	n := node{
 		step: Step{
 			ID: key, Kind: stepCompletion, State: string(c.State), At: c.CreatedAt,
 			EndedAt: ended(c.State == delivery.Done || c.State == delivery.Dead, c.UpdatedAt), Title: "The result was there: " + what,
-			Why: slices.Concat([]string{fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status)}, walk(c), []string{fateWords(c)}),
+			said: upper(what) + ": " + said,
+			Why:  slices.Concat([]string{fmt.Sprintf("%s %s %s", c.Kind, c.Subject, c.Status)}, walk(c), []string{fate}),
 		},
 		profile: c.Profile, up: []string{c.Subject, string(c.Origin)}, down: []string{string(c.Message), string(c.Turn)},
 	}

@@ -83,7 +83,7 @@ func endWords(r session.EndReason) string {
 	return string(r)
 }
 
-// fateWords says what became of a completion.
+// fateWords says what became of a completion; of one that is done, how.
 func fateWords(c delivery.Completion) string {
 	switch c.State {
 	case delivery.Pending:
@@ -99,7 +99,7 @@ func fateWords(c delivery.Completion) string {
 		}
 		return words
 	}
-	return "done: " + reasonWords(c.Reason)
+	return reasonWords(c.Reason)
 }
 
 func turnWords(t machine.Turn) string {
@@ -203,16 +203,6 @@ func placeWords(a chat.Address) string {
 	}
 	return where
 }
-
-// who names the person who wrote an entry, as far as it is known.
-func who(e machine.Entry) string {
-	if e.Speaker != "" {
-		return e.Speaker
-	}
-	return thePerson
-}
-
-const thePerson = "The person"
 
 // quoted is the beginning of a text on one line, in quotation marks.
 func quoted(s string) string {
