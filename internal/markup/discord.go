@@ -83,18 +83,14 @@ func discordEscape(p place, from, to int) string {
 // discordMeans tells whether byte i could be markup.
 func (p place) discordMeans(i int) bool {
 	switch c := p.text[i]; c {
-	case '\\', '`':
+	case '\\', '`', '_', '[': // a _ within a word begins italics that the _ of our own would end
 		return true
 	case '*':
 		return !p.alone(i) || p.first(i)
-	case '_':
-		return !p.within(i) || p.style.mark&italic != 0
 	case '~', '|': // markup in pairs only
 		return i == p.lo || i+1 == p.hi || p.text[i-1] == c || p.text[i+1] == c
-	case '[':
-		return p.style.href != ""
 	case ']':
-		return p.style.href != "" || p.next(i) == '('
+		return p.style.href != ""
 	case '<':
 		return !space(p.next(i))
 	case '#', '>':

@@ -14,10 +14,16 @@ func (d dialect) prepare(spans []span) []span {
 	}
 	var out []span
 	add := func(text string, st style) {
+		last := len(out) - 1
 		switch {
 		case text == "":
-		case len(out) > 0 && out[len(out)-1].style == st:
-			out[len(out)-1].text += text
+		case st.mark&bare != 0: // two addresses that touch would be one
+			if last >= 0 && out[last].style.mark&bare != 0 {
+				out = append(out, span{apart, style{mark: st.mark & heading, level: st.level, depth: st.depth, quote: st.quote}})
+			}
+			out = append(out, span{text, st})
+		case last >= 0 && out[last].style == st:
+			out[last].text += text
 		default:
 			out = append(out, span{text, st})
 		}
@@ -47,7 +53,11 @@ func (d dialect) prepare(spans []span) []span {
 				st.mark &^= code
 			}
 		}
-		if st.mark&(pre|item|grid) != 0 {
+		for st.mark&bare != 0 && len(s.text) > len(st.href) { // the same address twice
+			add(s.text[:len(st.href)], st)
+			s.text = s.text[len(st.href):]
+		}
+		if st.mark&(pre|item|grid|bare) != 0 {
 			add(s.text, st)
 			continue
 		}
@@ -79,24 +89,30 @@ func (d dialect) prepare(spans []span) []span {
 }
 
 // bridge gives blanks between two runs of one line the look that both have, if the dialect can write it as one. An address
-// that must stand free and does not becomes a link, or, if it is too long for one, mere text.
+// that must stand free and does not becomes a link, or mere text if it cannot be one.
 func (d dialect) bridge(spans []span) []span {
 	out := make([]span, 0, len(spans))
 	for i, s := range spans {
-		if d.freeAddress && s.style.mark&bare != 0 && (s.style.mark&emphasis != 0 || i > 0 && !space(spans[i-1].text[len(spans[i-1].text)-1]) ||
-			i+1 < len(spans) && !space(spans[i+1].text[0])) {
-			s.style.mark &^= bare
-			if len(s.text) > d.maxHref {
+		if d.freeAddress && s.style.mark&bare != 0 {
+			odd := strings.ContainsAny(s.text, "*$`\\")
+			if odd || s.style.mark&emphasis != 0 || i > 0 && !space(spans[i-1].text[len(spans[i-1].text)-1]) ||
+				i+1 < len(spans) && !space(spans[i+1].text[0]) {
+				s.style.mark &^= bare
+			}
+			if s.style.mark&bare == 0 && (odd || len(s.text) > d.maxHref) {
 				s.text, s.style.href = strings.Replace(s.text, "://", ":"+apart+"//", 1), ""
 			}
 		}
 		if i > 0 && i+1 < len(spans) && s.style.mark&^heading == 0 && strings.Trim(s.text, " \t") == "" {
 			l, r := spans[i-1].style.mark&emphasis, spans[i+1].style.mark&emphasis
-			if d.nests || l == r {
-				s.style.mark |= l & r
+			for _, m := range [...]mark{bold, italic, strike} { // from outside, as long as nothing closes in between
+				if d.nests && (l^r)&m != 0 || !d.nests && l != r {
+					break
+				}
+				s.style.mark |= l & m
 			}
 		}
-		if last := len(out) - 1; last >= 0 && out[last].style == s.style {
+		if last := len(out) - 1; last >= 0 && out[last].style == s.style && s.style.mark&bare == 0 {
 			out[last].text += s.text
 		} else {
 			out = append(out, s)
@@ -144,7 +160,7 @@ func trimAddress(s string) string {
 	for s != "" {
 		r, n := utf8.DecodeLastRuneInString(s)
 		switch {
-		case r == ')' && strings.Count(s, "(") >= strings.Count(s, ")"), strings.ContainsRune("/#=&%+-@", r):
+		case r == ')' && strings.Count(s, "(") >= strings.Count(s, ")"), strings.ContainsRune("/#=&%+-", r):
 			return s
 		case !unicode.IsPunct(r) && !unicode.IsSymbol(r):
 			return s
@@ -156,7 +172,7 @@ func trimAddress(s string) string {
 
 func outside(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
-		strings.ContainsRune("<>[]\"`|\\^{}。，、；：！？）】」』》“”", r)
+		strings.ContainsRune("<>[]*\"`|\\^{}。，、；：！？）】」』》“”", r)
 }
 
 // ticks is the longest run of backticks in s.
@@ -192,30 +208,28 @@ func loosen(s string) string {
 	return b.String()
 }
 
-// inline is the fence of code in a line: as many backticks, one or two, as the code itself has not in a row.
+// inline is the fence of code in a line: one backtick or two, whichever the code itself has not in a row. Three are a block
+// wherever they stand.
 func inline(text string) (uint8, bool) {
-	runs := [3]bool{}
-	for rest := text; rest != ""; {
-		i := strings.IndexByte(rest, '`')
-		if i < 0 {
-			break
+	var runs [3]bool
+	n := 0
+	for i := range len(text) + 1 {
+		if i < len(text) && text[i] == '`' {
+			n++
+			continue
 		}
-		rest = rest[i:]
-		n := len(rest) - len(strings.TrimLeft(rest, "`"))
-		if n < len(runs) {
-			runs[n] = true
+		if n >= len(runs) {
+			return 0, false
 		}
-		rest = rest[n:]
+		runs[n], n = true, 0
 	}
 	switch {
-	case strings.TrimSpace(text) == "":
+	case strings.TrimSpace(text) == "" || runs[1] && runs[2]:
 		return 0, false
-	case !runs[1]:
-		return 1, true
-	case !runs[2]:
+	case runs[1]:
 		return 2, true
 	}
-	return 0, false
+	return 1, true
 }
 
 func backticks(n uint8) string { return "``````````"[:n] }

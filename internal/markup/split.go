@@ -72,6 +72,11 @@ func (s *splitter) next(pos, in int) cut {
 			best[c] = cut{i, s.after(i), size}
 		}
 		n, cost, bytes := s.cost(i, in)
+		for i+n > s.starts[in+1] { // marks that look otherwise than their letter
+			in++
+			a, b := s.tags(in)
+			cost, bytes = cost+a, bytes+b
+		}
 		if i > pos && s.limit > 0 && (size+cost > s.limit || s.dia.maxRaw > 0 && raw+bytes > s.dia.maxRaw) {
 			return choose(best, cut{i, i, size})
 		}
@@ -202,7 +207,7 @@ func shorten(s span, from, to int) span {
 	if s.style.mark&bare == 0 || short.text == s.text {
 		return short
 	}
-	if _, host, ok := strings.Cut(short.text, "://"); from == 0 && ok && host != "" {
+	if start, end := address(short.text, len(short.text)); start == 0 && end > 0 { // it begins like one
 		short.style.href = short.text
 	} else {
 		short.style.mark, short.style.href = s.style.mark&^bare, ""

@@ -46,7 +46,7 @@ func zulipTags(s span) []tag {
 		out = append(out, padded(s, nextTag))
 	}
 	if st.href != "" && st.mark&bare == 0 {
-		to := strings.NewReplacer("(", "%28", ")", "%29").Replace(st.href)
+		to := strings.NewReplacer("(", "%28", ")", "%29", "*", "%2A", "$", "%24").Replace(st.href)
 		out = append(out, tag{open: "[", close: "](" + to + ")"})
 	}
 	return out
