@@ -63,16 +63,13 @@ type builder struct {
 	dialect dialect
 	unit    chat.Unit
 	used    map[string]bool // link definitions that a link refers to
-	spans   []span          // finished runs
-	last    style           // of the run in work
-	run     strings.Builder
-	written int    // bytes
-	style   style  // of what is written next
-	quotes  int32  // quotations seen
-	gap     int    // line breaks due before the next text
-	bol     bool   // at the beginning of a line
-	marker  string // of a list item that has begun, with its indentation
-	indent  int    // columns
+	runs
+	style  style  // of what is written next
+	quotes int32  // quotations seen
+	gap    int    // line breaks due before the next text
+	bol    bool   // at the beginning of a line
+	marker string // of a list item that has begun, with its indentation
+	indent int    // columns
 }
 
 // build gives the runs of a text for a dialect.
@@ -91,15 +88,6 @@ func build(md string, d dialect, u chat.Unit) []span {
 	})
 	b.children(root)
 	return b.finish()
-}
-
-// finish gives all runs.
-func (b *builder) finish() []span {
-	if b.run.Len() > 0 {
-		b.spans = append(b.spans, span{b.run.String(), b.last})
-		b.run.Reset()
-	}
-	return b.spans
 }
 
 // put appends visible text in the current style.
@@ -145,15 +133,6 @@ func (b *builder) begin() {
 	case b.indent > 0 && b.style.mark&pre == 0:
 		b.add(strings.Repeat(" ", b.indent), quoted)
 	}
-}
-
-func (b *builder) add(s string, st style) {
-	if st != b.last {
-		b.finish()
-		b.last = st
-	}
-	b.run.WriteString(s)
-	b.written += len(s)
 }
 
 // mark writes a list marker that waits, so that what follows stands behind it and not within the same style.
@@ -236,6 +215,7 @@ func (b *builder) block(n ast.Node) {
 			b.put(strings.TrimRight(lines(n.Lines(), b.src), "\n"))
 		}
 	case *east.Table:
+		b.separate(2) // its node does not know whether a blank line came before
 		b.table(n)
 	default:
 		b.children(n)

@@ -43,6 +43,41 @@ type span struct {
 	style style
 }
 
+// runs collects text. What has one style is one run.
+type runs struct {
+	spans   []span // finished ones
+	last    style  // of the one in work
+	run     strings.Builder
+	written int // bytes
+}
+
+func (r *runs) add(s string, st style) {
+	if st != r.last {
+		r.finish()
+		r.last = st
+	}
+	r.run.WriteString(s)
+	r.written += len(s)
+}
+
+// finish gives all runs.
+func (r *runs) finish() []span {
+	if r.run.Len() > 0 {
+		r.spans = append(r.spans, span{r.run.String(), r.last})
+		r.run.Reset()
+	}
+	return r.spans
+}
+
+// breaks takes the line breaks from the end of the run in work.
+func (r *runs) breaks() string {
+	all := r.run.String()
+	text := strings.TrimRight(all, "\n")
+	r.run.Reset()
+	r.run.WriteString(text)
+	return all[len(text):]
+}
+
 // tag is markup around a run. Equal tags that touch are written once.
 type tag struct {
 	open, close string
@@ -75,15 +110,16 @@ type dialect struct {
 	mask   func(text string) string             // changes what no markup may show; nil: nothing
 	label  func(text string) bool               // whether a link can have that text; nil: any
 
-	schemes     string // of the addresses that it links, each with a blank behind it; "" is none: the address is written behind the text
-	quotes      int    // quotations that it shows within each other; the rest begin with a bar
-	step        int    // columns by which the lists nest, 0: as wide as the marker
-	levels      uint8  // of its headings; the rest are bold
-	tables      bool   // it has tables
-	fenced      bool   // blocks of code stand on lines of their own, and styles end with the line
-	nests       bool   // bold, italic and strikethrough may stand within each other
-	freeAddress bool   // an address ends only at a blank
-	outside     bool   // blocks of code stand outside of quotations
+	schemes     string    // of the addresses that it links, each with a blank behind it; "" is none: the address is written behind the text
+	quotes      int       // quotations that it shows within each other; the rest begin with a bar
+	step        int       // columns by which the lists nest, 0: as wide as the marker
+	levels      uint8     // of its headings; the rest are bold
+	tables      bool      // it has tables
+	fenced      bool      // blocks of code stand on lines of their own, and styles end with the line
+	nests       bool      // bold, italic and strikethrough may stand within each other
+	clash       [3]string // what would end bold, italic and strikethrough within code; empty: nothing
+	freeAddress bool      // an address ends only at a blank
+	outside     bool      // blocks of code stand outside of quotations
 
 	countsMarkup bool // the length limit counts the written form instead of what is seen
 	reserve      int  // units that the ends of a part may take beyond what split counts

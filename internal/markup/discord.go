@@ -10,7 +10,7 @@ import (
 // its meaning from any punctuation; letters keep it.
 var discord = dialect{
 	tags: discordTags, escape: discordEscape, fence: discordFence, mask: discordMask, label: discordLabel,
-	schemes: "http https ", quotes: 1, levels: 3, fenced: true, nests: true, countsMarkup: true, maxHref: maxHref, maxAddress: 2 * maxHref, reserve: 16,
+	schemes: "http https ", quotes: 1, levels: 3, fenced: true, nests: true, clash: [3]string{"**", "_", "~~"}, countsMarkup: true, maxHref: maxHref, maxAddress: 2 * maxHref, reserve: 16,
 }
 
 // discordTags: italics are written with _, so that they cannot melt with the ** of bold. Addresses stand between < and >,
@@ -35,10 +35,8 @@ func discordTags(s span) []tag {
 		return append(out, tag{open: "<", close: ">"})
 	}
 	if st.href != "" {
-		out = append(out, tag{open: "[", close: "](<" + st.href + ">)"})
-	}
-	if st.mark&code != 0 && strings.ContainsAny(s.text, "*_~") { // the marks around would end within
-		st.mark &^= emphasis
+		to := strings.NewReplacer("(", "%28", ")", "%29").Replace(st.href)
+		out = append(out, tag{open: "[", close: "](<" + mentions.ReplaceAllString(to, "$1%40$2$3") + ">)"})
 	}
 	if st.mark&bold != 0 && st.level == 0 {
 		out = append(out, tag{open: "**", close: "**"})
@@ -93,7 +91,9 @@ func (p place) discordMeans(i int) bool {
 		return p.style.href != ""
 	case '<':
 		return !space(p.next(i))
-	case '#', '>':
+	case '#':
+		return p.first(i) && (space(p.next(i)) || p.next(i) == '#')
+	case '>':
 		return p.first(i)
 	case '-':
 		return p.first(i) && (space(p.next(i)) || p.next(i) == '#')

@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/util"
@@ -28,8 +27,8 @@ func feishuTags(s span) []tag {
 	st := s.style
 	if st.mark&pre != 0 {
 		t := tag{open: `{"tag":"code_block",`, close: `"},`}
-		if st.lang != "" {
-			t.open += `"language":` + strconv.Quote(feishuLanguage(st.lang)) + `,`
+		if lang := feishuLanguages[strings.ToLower(st.lang)]; lang != "" { // another one might be refused
+			t.open += `"language":"` + lang + `",`
 		}
 		t.open += `"text":"`
 		return []tag{t}
@@ -131,18 +130,13 @@ func feishuText(s string) string {
 	return b.String()
 }
 
-// feishuLanguage gives the name that Feishu knows for a language.
-func feishuLanguage(name string) string {
-	name = strings.ToUpper(name)
-	if known, ok := feishuLanguages[name]; ok {
-		return known
-	}
-	return name
-}
-
+// feishuLanguages are the names that Feishu knows, for what people write.
 var feishuLanguages = map[string]string{
-	"PY": "PYTHON", "GOLANG": "GO", "JS": "JAVASCRIPT", "TS": "TYPESCRIPT", "SH": "SHELL", "ZSH": "SHELL", "CONSOLE": "SHELL",
-	"C++": "CPP", "RS": "RUST", "RB": "RUBY", "KT": "KOTLIN", "YML": "YAML",
+	"py": "PYTHON", "python": "PYTHON", "python3": "PYTHON", "c": "C", "h": "C", "cpp": "CPP", "c++": "CPP", "cc": "CPP", "go": "GO",
+	"golang": "GO", "java": "JAVA", "kotlin": "KOTLIN", "kt": "KOTLIN", "swift": "SWIFT", "php": "PHP", "ruby": "RUBY", "rb": "RUBY",
+	"rust": "RUST", "rs": "RUST", "javascript": "JAVASCRIPT", "js": "JAVASCRIPT", "jsx": "JAVASCRIPT", "typescript": "TYPESCRIPT",
+	"ts": "TYPESCRIPT", "tsx": "TYPESCRIPT", "bash": "BASH", "sh": "SHELL", "shell": "SHELL", "zsh": "SHELL", "console": "SHELL",
+	"sql": "SQL", "json": "JSON", "xml": "XML", "yaml": "YAML", "yml": "YAML", "html": "HTML", "thrift": "THRIFT",
 }
 
 // feishuFence: a line has no code of its own look; the text is all there is.

@@ -12,21 +12,15 @@ func (d dialect) prepare(spans []span) []span {
 	if !d.fenced {
 		return spans
 	}
-	var out []span
+	var out runs
 	add := func(text string, st style) {
-		last := len(out) - 1
-		switch {
-		case text == "":
-		case st.mark&bare != 0: // two addresses that touch would be one
-			if last >= 0 && out[last].style.mark&bare != 0 {
-				out = append(out, span{apart, style{mark: st.mark & heading, level: st.level, depth: st.depth, quote: st.quote}})
-			}
-			out = append(out, span{text, st})
-		case last >= 0 && out[last].style == st:
-			out[last].text += text
-		default:
-			out = append(out, span{text, st})
+		if text == "" {
+			return
 		}
+		if st.mark&out.last.mark&bare != 0 { // two addresses that touch would be one
+			out.add(apart, style{mark: st.mark & heading, level: st.level, depth: st.depth, quote: st.quote})
+		}
+		out.add(text, st)
 	}
 	unquoted := false // the last run was code that has left its quotation
 	for _, s := range spans {
@@ -37,20 +31,25 @@ func (d dialect) prepare(spans []span) []span {
 		}
 		if unquoted = d.outside && st.mark&pre != 0 && st.quote != 0; unquoted {
 			st.quote, st.depth = 0, 0
-			if last := len(out) - 1; last >= 0 {
-				text := strings.TrimRight(out[last].text, "\n")
-				breaks := out[last].text[len(text):]
-				out[last].text = text
-				add(breaks, style{})
-			}
+			add(out.breaks(), style{})
 		}
 		if d.mask != nil {
-			s.text = d.mask(s.text)
+			text := d.mask(s.text)
+			if text != s.text && st.mark&bare != 0 { // no address any more
+				text = strings.ReplaceAll(text, "://", ":"+apart+"//")
+				st.mark, st.href = st.mark&^bare, ""
+			}
+			s.text = text
 		}
 		if st.mark&(pre|code) != 0 {
 			var ok bool
 			if s.text, st.fence, ok = d.fence(span{s.text, st}); !ok {
 				st.mark &^= code
+			}
+			for i, m := range [...]mark{bold, italic, strike} {
+				if st.mark&code != 0 && d.clash[i] != "" && strings.Contains(s.text, d.clash[i]) {
+					st.mark &^= m
+				}
 			}
 		}
 		for st.mark&bare != 0 && len(s.text) > len(st.href) { // the same address twice
@@ -85,13 +84,13 @@ func (d dialect) prepare(spans []span) []span {
 			}
 		}
 	}
-	return d.bridge(out)
+	return d.bridge(out.finish())
 }
 
 // bridge gives blanks between two runs of one line the look that both have, if the dialect can write it as one. An address
 // that must stand free and does not becomes a link, or mere text if it cannot be one.
 func (d dialect) bridge(spans []span) []span {
-	out := make([]span, 0, len(spans))
+	var out runs
 	for i, s := range spans {
 		if d.freeAddress && s.style.mark&bare != 0 {
 			odd := strings.ContainsAny(s.text, "*$`\\")
@@ -112,13 +111,9 @@ func (d dialect) bridge(spans []span) []span {
 				s.style.mark |= l & m
 			}
 		}
-		if last := len(out) - 1; last >= 0 && out[last].style == s.style && s.style.mark&bare == 0 {
-			out[last].text += s.text
-		} else {
-			out = append(out, s)
-		}
+		out.add(s.text, s.style)
 	}
-	return out
+	return out.finish()
 }
 
 // address finds the first web address of a text: where it begins and ends, or the text's end twice. What ends a sentence
@@ -141,17 +136,17 @@ func address(s string, most int) (from, to int) {
 		if from > 0 && alnum(s[from-1]) {
 			continue
 		}
-		to = len(s)
+		end := len(s)
 		if n := strings.IndexFunc(s[at:], outside); n >= 0 {
-			to = at + n
+			end = at + n
 		}
-		if to == at || to-from > most {
-			continue
+		if to = end; to-from <= most {
+			to = at + len(trimAddress(s[at:to]))
+			if to > at {
+				return from, to
+			}
 		}
-		to = at + len(trimAddress(s[at:to]))
-		if to > at {
-			return from, to
-		}
+		at = end
 	}
 }
 

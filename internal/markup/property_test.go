@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,12 +173,18 @@ func TestNoLetterIsLost(t *testing.T) {
 		if strings.Contains(md, "```") || strings.Contains(md, "~~~") {
 			t.Skip()
 		}
-		got := ""
-		for _, p := range telegram(md, 200) {
-			got += p.Plain
-		}
-		if letters(got) != letters(md) {
-			t.Fatalf("%q has the letters %q, shown are %q: %q", md, letters(md), letters(got), got)
+		for _, d := range dialects {
+			got := ""
+			for _, p := range markup.Render(md, d.name, 200, d.unit) {
+				seen, err := readers[d.name](p.Text)
+				if err != nil {
+					t.Fatalf("%s: %v: %q", d.name, err, p.Text)
+				}
+				got += seen
+			}
+			if letters(got) != letters(md) {
+				t.Fatalf("%s: %q has the letters %q, shown are %q: %q", d.name, md, letters(md), letters(got), got)
+			}
 		}
 	})
 }
@@ -196,7 +203,7 @@ func letters(s string) string {
 func TestMachineMadeTexts(t *testing.T) {
 	begin := time.Now()
 	for _, unit := range []string{
-		"[", "*", "**", "_", "**a ", "*a _b ", "*a**b_", "[a](", "[a](<b", "[](", "![", "<", "`", "> ", ">", "- ", "1. ", "~", "~~a", "[a]: x\n\n", "[a][b] ",
+		"[", "*", "**", "_", "https://", "https://e.com/)", "**a** ", "`a`", "**a ", "*a _b ", "*a**b_", "[a](", "[a](<b", "[](", "![", "<", "`", "> ", ">", "- ", "1. ", "~", "~~a", "[a]: x\n\n", "[a][b] ",
 		"&amp;", "|a", "|a|\n|-|\n", "a\n", "\\", "a_b_", "> - ", "\u0301", "<a href=\"", "  - a\n", "#", "a\t",
 	} {
 		for _, size := range []int{30 << 10, 190 << 10, 1 << 20} {
@@ -204,13 +211,15 @@ func TestMachineMadeTexts(t *testing.T) {
 				continue
 			}
 			md := strings.Repeat(unit, size/len(unit))
-			from := time.Now()
-			parts := telegram(md, telegramLimit)
-			if d := time.Since(from); d > 5*time.Second {
-				t.Errorf("%d bytes of %q take %s", size, unit, d)
-			}
-			if len(parts) == 0 {
-				t.Errorf("%d bytes of %q give nothing", size, unit)
+			for _, d := range dialects {
+				from := time.Now()
+				parts := markup.Render(md, d.name, telegramLimit, d.unit)
+				if took := time.Since(from); took > 5*time.Second {
+					t.Errorf("%s: %d bytes of %q take %s", d.name, size, unit, took)
+				}
+				if len(parts) == 0 {
+					t.Errorf("%s: %d bytes of %q give nothing", d.name, size, unit)
+				}
 			}
 		}
 	}
@@ -226,19 +235,36 @@ func TestMachineMadeTexts(t *testing.T) {
 	t.Logf("all of them: %s", time.Since(begin))
 }
 
-func FuzzRender(f *testing.F) {
+func FuzzRender(f *testing.F) { fuzz(f, chat.TelegramHTML, chat.Plain) }
+
+func FuzzDiscord(f *testing.F) { fuzz(f, chat.Discord) }
+
+func FuzzSlack(f *testing.F) { fuzz(f, chat.SlackMrkdwn) }
+
+func FuzzZulip(f *testing.F) { fuzz(f, chat.Zulip) }
+
+func FuzzFeishu(f *testing.F) { fuzz(f, chat.FeishuPost) }
+
+// fuzz renders any text for some dialects. The time for one text is bounded, far above what the longest of them takes.
+func fuzz(f *testing.F, names ...chat.Dialect) {
 	for _, p := range pieces {
 		f.Add(p+" x "+p, 64)
 	}
 	f.Add("**bold _both** italic_ `code", 64)
 	f.Add("| a | b |\n|---|:-:|\n| 1 | `x\\|y` |\n", 100)
+	f.Add("> a\n>> b\n\n```go\n```\n- [x] https://e.com/a_b*", 600)
 	f.Fuzz(func(t *testing.T, md string, limit int) {
 		limit = max(64, min(limit, telegramLimit))
-		from := time.Now()
-		lawful(t, md, limit)
-		if d := time.Since(from); d > 10*time.Second {
-			t.Fatalf("%d bytes take %s", len(md), d)
+		for _, d := range dialects {
+			if !slices.Contains(names, d.name) {
+				continue
+			}
+			from := time.Now()
+			markup.Render(md, d.name, max(limit, d.least), d.unit)
+			if took := time.Since(from); took > 10*time.Second {
+				t.Fatalf("%s: %d bytes take %s", d.name, len(md), took)
+			}
+			lawfulIn(t, md, d.name, d.unit, max(limit, d.least), d.written)
 		}
-		markup.Render(md, chat.Plain, limit, chat.Bytes)
 	})
 }

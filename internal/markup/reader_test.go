@@ -33,7 +33,7 @@ var (
 	discordBlock   = regexp.MustCompile("^```(?:([A-Za-z0-9_+.#-]+)\n)?\n*((?s).*?)\n*```")
 	discordMention = regexp.MustCompile(`^(?:<(?:@[!&]?\d|#\d|a?:\w+:\d|t:-?\d|/|id:)|@everyone|@here)`)
 	discordLink    = regexp.MustCompile(`^<(https?://[^ >]+)>`)
-	discordTarget  = regexp.MustCompile(`^\]\(<?https?://[^\s>]+?>?\)`)
+	discordTarget  = regexp.MustCompile(`^\]\((?:<https?://[^\s>]+>|https?://[^\s>)]+)\)`)
 	listMarker     = regexp.MustCompile(`^( *)[-*] `)
 )
 
@@ -258,7 +258,7 @@ func discordMasked(s string) (string, int) {
 				continue
 			}
 			m := discordTarget.FindString(s[i:])
-			if m == "" || strings.Contains(s[1:i], "://") {
+			if strings.Contains(m, "@everyone") || strings.Contains(m, "@here") || m == "" || strings.Contains(s[1:i], "://") {
 				return "", 0
 			}
 			return s[1:i], i + len(m)

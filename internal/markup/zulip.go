@@ -81,8 +81,10 @@ var references = map[byte]string{
 // bold; a message that begins with a slash may be a command.
 func (p place) zulipMeans(i int) bool {
 	switch c := p.text[i]; c {
-	case '\\', '`', '*', '|', '<':
+	case '\\', '`', '|', '<':
 		return true
+	case '*':
+		return !p.alone(i) || p.first(i) || p.style.mark&italic != 0
 	case '&':
 		return alnum(p.next(i)) || p.next(i) == '#'
 	case '~', '$':
@@ -91,10 +93,8 @@ func (p place) zulipMeans(i int) bool {
 		return p.style.mark&italic != 0
 	case ']':
 		return p.next(i) == '('
-	case '@':
+	case '@', '#':
 		return i+1 == p.hi || !alnum(p.next(i))
-	case '#':
-		return i+1 == p.hi || !alnum(p.next(i)) || p.first(i)
 	case '>':
 		return p.first(i)
 	case '-', '+':
