@@ -97,6 +97,8 @@ func (p place) discordMeans(i int) bool {
 		return p.first(i)
 	case '-':
 		return p.first(i) && (space(p.next(i)) || p.next(i) == '#')
+	case ':': // of an address that is none of ours
+		return strings.HasPrefix(p.text[i:], "://")
 	case '.':
 		return p.numbered(i)
 	}

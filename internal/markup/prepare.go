@@ -36,7 +36,6 @@ func (d dialect) prepare(spans []span) []span {
 		if d.mask != nil {
 			text := d.mask(s.text)
 			if text != s.text && st.mark&bare != 0 { // no address any more
-				text = strings.ReplaceAll(text, "://", ":"+apart+"//")
 				st.mark, st.href = st.mark&^bare, ""
 			}
 			s.text = text
@@ -99,7 +98,7 @@ func (d dialect) bridge(spans []span) []span {
 				s.style.mark &^= bare
 			}
 			if s.style.mark&bare == 0 && (odd || len(s.text) > d.maxHref) {
-				s.text, s.style.href = strings.Replace(s.text, "://", ":"+apart+"//", 1), ""
+				s.style.href = ""
 			}
 		}
 		if i > 0 && i+1 < len(spans) && s.style.mark&^heading == 0 && strings.Trim(s.text, " \t") == "" {
@@ -127,13 +126,10 @@ func address(s string, most int) (from, to int) {
 		i += at
 		at = i + len("://")
 		from = i - len("https")
-		if from < 0 || !strings.EqualFold(s[from:i], "https") {
+		if !strings.HasSuffix(s[:i], "https") {
 			from = i - len("http")
 		}
-		if from < 0 || !strings.HasPrefix(strings.ToLower(s[from:i]), "http") {
-			continue
-		}
-		if from > 0 && alnum(s[from-1]) {
+		if from < 0 || !strings.HasPrefix(s[from:], "http") || from > 0 && alnum(s[from-1]) {
 			continue
 		}
 		end := len(s)

@@ -121,7 +121,7 @@ func squash(s string) string {
 // barren is a text without what tables are drawn with.
 func barren(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || strings.ContainsRune("|-+:", r) {
+		if unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("|-+:", r) {
 			return -1
 		}
 		return r

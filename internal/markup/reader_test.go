@@ -32,8 +32,8 @@ func punct(c byte) bool { return c > ' ' && c < 0x7f && (!wordByte(c) || c == '_
 var (
 	discordBlock   = regexp.MustCompile("^```(?:([A-Za-z0-9_+.#-]+)\n)?\n*((?s).*?)\n*```")
 	discordMention = regexp.MustCompile(`^(?:<(?:@[!&]?\d|#\d|a?:\w+:\d|t:-?\d|/|id:)|@everyone|@here)`)
-	discordLink    = regexp.MustCompile(`^<(https?://[^ >]+)>`)
-	discordTarget  = regexp.MustCompile(`^\]\((?:<https?://[^\s>]+>|https?://[^\s>)]+)\)`)
+	discordLink    = regexp.MustCompile(`(?i)^<(https?://[^ >]+)>`)
+	discordTarget  = regexp.MustCompile(`(?i)^\]\((?:<https?://[^\s>]+>|https?://[^\s>)]+)\)`)
 	listMarker     = regexp.MustCompile(`^( *)[-*] `)
 )
 
@@ -273,6 +273,8 @@ type token struct {
 	fixed bool
 }
 
+var slackScheme = regexp.MustCompile(`(?i)^(?:https?://|mailto:)`)
+
 var slackEntity = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // readSlack follows "Formatting message text": the three entities, what stands between < and >, and marks that work beside
@@ -342,7 +344,7 @@ func slackTokens(line string) ([]token, error) {
 		switch {
 		case strings.HasPrefix(to, "!date^00000000^{_}"):
 			add(label, true)
-		case strings.HasPrefix(to, "http://"), strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "mailto:"):
+		case slackScheme.MatchString(to):
 			if labelled {
 				if label == "" {
 					return nil, fmt.Errorf("a link without text: %.40q", body)

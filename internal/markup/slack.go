@@ -42,7 +42,7 @@ func slackTags(s span) []tag {
 		if st.mark&bare != 0 {
 			return append(out, tag{open: "<", close: ">"})
 		}
-		out = append(out, tag{open: "<" + slackText(strings.ReplaceAll(st.href, "|", "%7C")) + "|", close: ">"})
+		out = append(out, tag{open: "<" + entities(strings.ReplaceAll(st.href, "|", "%7C"), false) + "|", close: ">"})
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func slackEscape(p place, from, to int) string {
 			}
 			b.WriteString(slackLiteral + p.text[i:i+n] + ">")
 		default:
-			b.WriteString(slackText(p.text[i : i+1]))
+			b.WriteString(entities(p.text[i:i+1], false))
 		}
 		i += n
 	}
@@ -82,13 +82,6 @@ func (p place) slackMeans(i int) bool {
 		return !p.within(i) && !p.alone(i)
 	}
 	return false
-}
-
-func slackText(s string) string {
-	if !strings.ContainsAny(s, "&<>") {
-		return s
-	}
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 // slackFence: code in a line cannot hold its own mark.

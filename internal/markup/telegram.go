@@ -33,7 +33,7 @@ func telegramTags(r span) []tag {
 		return out
 	}
 	if s.href != "" {
-		add("a", ` href="`+telegramText(s.href, true)+`"`, 0)
+		add("a", ` href="`+entities(s.href, true)+`"`, 0)
 	}
 	if s.mark&bold != 0 {
 		add("b", "", 0)
@@ -47,9 +47,10 @@ func telegramTags(r span) []tag {
 	return out
 }
 
-func telegramEscape(p place, from, to int) string { return telegramText(p.text[from:to], false) }
+func telegramEscape(p place, from, to int) string { return entities(p.text[from:to], false) }
 
-func telegramText(s string, quotes bool) string {
+// entities writes & < >, and quotes on request, as HTML does.
+func entities(s string, quotes bool) string {
 	if !strings.ContainsAny(s, `&<>"`) {
 		return s
 	}

@@ -74,7 +74,7 @@ func zulipEscape(p place, from, to int) string {
 // references is how a character is written that must not be markup.
 var references = map[byte]string{
 	'&': "&amp;", '<': "&lt;", '>': "&gt;", '\\': "&#92;", '`': "&#96;", '*': "&#42;", '~': "&#126;", '^': "&#94;", '|': "&#124;",
-	']': "&#93;", '@': "&#64;", '#': "&#35;", '$': "&#36;", '-': "&#45;", '+': "&#43;", '.': "&#46;", '/': "&#47;",
+	']': "&#93;", '@': "&#64;", '#': "&#35;", '$': "&#36;", '-': "&#45;", '+': "&#43;", '.': "&#46;", '/': "&#47;", ':': "&#58;",
 }
 
 // zulipMeans tells whether byte i could be markup. Mentions and channels are an @ or # and stars, also the stars of our own
@@ -99,6 +99,8 @@ func (p place) zulipMeans(i int) bool {
 		return p.first(i)
 	case '-', '+':
 		return p.first(i) && !alnum(p.next(i))
+	case ':': // of an address that is none of ours
+		return strings.HasPrefix(p.text[i:], "://")
 	case '.':
 		return p.numbered(i)
 	case '/':
