@@ -90,7 +90,7 @@ func lawfulIn(t failer, md string, d chat.Dialect, u chat.Unit, limit int, writt
 		for _, p := range parts {
 			all += p.Plain
 		}
-		if a, b := barren(all), barren(whole); a != b && !(strings.Contains(md, "|") && strings.Contains(md, "://")) {
+		if a, b := barren(all), barren(whole); a != b && (!strings.Contains(md, "|") || !strings.Contains(md, "://")) {
 			t.Fatalf("%s: the parts show\n%q, the whole is\n%q", d, a, b)
 		}
 		return

@@ -49,10 +49,6 @@ func split(spans []span, d dialect, limit int, u chat.Unit) [][]span {
 	for pos, in := s.skip(0, 0); pos < len(s.text); {
 		c := s.next(pos, in)
 		parts = append(parts, s.slice(pos, c.end, in))
-		if c.end == c.next { // within a word, or before a character that needs no blank
-			pos, in = c.next, s.spanAt(c.next, in)
-			continue
-		}
 		pos, in = s.skip(c.next, in)
 	}
 	return parts

@@ -79,6 +79,32 @@ func TestLongCode(t *testing.T) {
 	}
 }
 
+// D-12: 300 lines of code for Discord: every part is a whole block with its language, and no line is lost.
+func TestLongCodeOnDiscord(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "line %03d of the long block\n", i)
+	}
+	parts := markup.Render("Here:\n```python\n"+b.String()+"```\nEND", chat.Discord, 2000, chat.Runes)
+	all := ""
+	for i, p := range parts {
+		if n := len([]rune(p.Text)); n > 2000 {
+			t.Errorf("part %d has %d characters", i, n)
+		}
+		body := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(p.Text, "Here:\n"), "END"))
+		if !strings.HasPrefix(body, "```python\n") || !strings.HasSuffix(body, "\n```") || strings.Count(p.Text, "```") != 2 {
+			t.Errorf("part %d is no whole block: %q", i, p.Text)
+		}
+		all += strings.TrimSuffix(strings.TrimPrefix(body, "```python\n"), "```")
+	}
+	if all != b.String() {
+		t.Error("the code is not whole")
+	}
+	if len(parts) > 6 {
+		t.Errorf("%d parts for 8400 characters", len(parts))
+	}
+}
+
 // Where a reader would cut.
 func TestWhereToCut(t *testing.T) {
 	word := strings.Repeat("x", 19)

@@ -88,7 +88,7 @@ func (p place) zulipMeans(i int) bool {
 	case '&':
 		return alnum(p.next(i)) || p.next(i) == '#'
 	case '~', '$':
-		return i == p.lo || i+1 == p.hi || p.text[i-1] == c || p.text[i+1] == c
+		return c == '~' && p.style.mark&strike != 0 || i == p.lo || i+1 == p.hi || p.text[i-1] == c || p.text[i+1] == c
 	case '^':
 		return p.style.mark&italic != 0
 	case ']':
