@@ -14,7 +14,7 @@ import (
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
-// What every adapter has to do. D-03 D-05 N-03 N-05 N-06 N-16 R-08 R-09 S-01 S-02 X-08 X-13
+// What every adapter has to do: D-03 D-05 D-28 N-03 N-05 N-06 N-16 R-08 R-09 S-01 X-08 X-13.
 func TestConformance(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, n *adaptertest.Network) adaptertest.Platform {
 		tg := telegramWith(token)
@@ -40,12 +40,10 @@ func (p *platform) Traits() adaptertest.Traits {
 		Notices: telegram.DefaultPollTime + telegram.DefaultPollMargin,
 		Secrets: []string{secret, secret[:12]},
 		Lacks: map[string]string{
-			"a message can be edited": "not built yet", "trouble of an edit is told as that of a send": "not built yet",
-			"buttons stand under a message, and a press is a command": "not built yet",
-			"what arrived can be looked up":                           "the Bot API tells nobody what a bot has sent",
-			"what people wrote can be asked for":                      "updates wait for us instead, for 24 hours",
-			"a repeat under the same key makes one message":           "the Bot API has no key of a message",
-			"a request for another connection loses nothing":          "every poll is a call of its own",
+			"what arrived can be looked up":                  "the Bot API tells nobody what a bot has sent",
+			"what people wrote can be asked for":             "updates wait for us instead, for 24 hours",
+			"a repeat under the same key makes one message":  "the Bot API has no key of a message",
+			"a request for another connection loses nothing": "every poll is a call of its own",
 		},
 	}
 }
@@ -85,7 +83,7 @@ func (p *platform) At(at adaptertest.Place) chat.Address {
 	return a
 }
 
-func (p *platform) Who(who1 adaptertest.Person) string { return fmt.Sprint(who(who1)) }
+func (p *platform) Who(person adaptertest.Person) string { return fmt.Sprint(who(person)) }
 
 func (p *platform) Say(s adaptertest.Post) string {
 	id, topic := where(s.At)

@@ -31,6 +31,12 @@ func sendFault(err error) *chat.SendError {
 	return &chat.SendError{Fault: chat.Refused, Class: refusal(e), Err: e}
 }
 
+// unchanged tells whether an edit was refused because the message already is as it should be.
+func unchanged(err error) bool {
+	e, ok := errors.AsType[*apiError](err)
+	return ok && e.code == http.StatusBadRequest && strings.Contains(strings.ToLower(e.words), "message is not modified")
+}
+
 // refusal tells why Telegram does not want a message. Most reasons share the code 400 and differ in nothing but words.
 func refusal(e *apiError) chat.Class {
 	switch e.code {

@@ -22,7 +22,9 @@ func FuzzUpdate(f *testing.F) {
 		`{"update_id":1,"message":{"message_id":2,"chat":{"id":-500,"type":"group"},"migrate_to_chat_id":-100500}}`, `{"update_id":1,"message":{"chat":{"id":-100500},"migrate_from_chat_id":-500}}`,
 		`{"update_id":1,"message":{"message_id":2,"chat":{"id":-5,"type":"group"},"sender_chat":{"id":-5,"title":"t"},"caption":"😀@homing_bot","photo":[{}],"caption_entities":[{"type":"mention","offset":2,"length":11},{"type":"mention","offset":-1,"length":99999}]}}`,
 		`{"update_id":1,"message":{"message_id":2,"chat":{"id":-5,"type":"channel"},"text":"x"}}`, `{"update_id":1,"message":{"chat":{"id":5,"type":"private"},"text":"x","reply_to_message":{"from":{"id":4711}}}}`,
-		`{"update_id":1,"callback_query":{"id":"1","data":"x"}}`, `{"update_id":1,"message":{"message_id":"no number"}}`, `{"update_id":9223372036854775807}`, `{"update_id":null}`, `{}`, `null`, `[]`, `{"update_id":1,"message":null}`, `{`,
+		`{"update_id":1,"callback_query":{"id":"1","data":"x"}}`,
+		`{"update_id":1,"callback_query":{"id":"1","from":{"id":1001,"first_name":"A"},"data":"/stop","message":{"message_id":2,"date":3,"chat":{"id":-5,"type":"supergroup"},"message_thread_id":7,"is_topic_message":true}}}`,
+		`{"update_id":1,"callback_query":{"id":"1","from":{"id":1001},"data":"/stop","message":{"message_id":2,"date":0,"chat":{"id":1001,"type":"private"}}}}`, `{"update_id":1,"message":{"message_id":"no number"}}`, `{"update_id":9223372036854775807}`, `{"update_id":null}`, `{}`, `null`, `[]`, `{"update_id":1,"message":null}`, `{`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -33,6 +35,7 @@ func FuzzUpdate(f *testing.F) {
 	defer a.Close()
 	take := func(raw []byte) (events []chat.Event, err error) {
 		l := &loop{a: a, client: a.calls, tr: translator{account: a.account, me: models.User{ID: 4711, Username: "homing_bot"}, moved: map[string]bool{}}}
+		l.answer = func(string) {}
 		l.admit = func(_ context.Context, e chat.Event) error { events = append(events, e); return nil }
 		return events, l.take(context.Background(), raw)
 	}

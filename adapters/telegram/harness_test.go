@@ -3,7 +3,6 @@ package telegram_test
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -37,7 +37,7 @@ type world struct {
 	tg   *faketelegram.Server
 	a    *telegram.Adapter
 	logs *observer.ObservedLogs
-	net  *pipes
+	net  *adaptertest.Network
 }
 
 // telegramWith fills a fake.
@@ -67,11 +67,11 @@ func start(t *testing.T, change ...func(*telegram.Options)) *world {
 func startInBubble(t *testing.T, change ...func(*telegram.Options)) *world {
 	t.Helper()
 	tg := telegramWith(token)
-	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	tg.Serve(l)
+	n := adaptertest.NewNetwork()
+	tg.Serve(n.Listen())
 	t.Cleanup(tg.Close)
-	w := adapterFor(t, tg, telegram.Options{APIURL: "http://telegram.test", Dial: l.dial}, change...)
-	w.net = l
+	w := adapterFor(t, tg, telegram.Options{APIURL: "http://telegram.test", Dial: n.Dial}, change...)
+	w.net = n
 	return w
 }
 
@@ -193,37 +193,6 @@ func (r *run) stop(t *testing.T) {
 		t.Errorf("Run after a stop: %v, want no fault, but context.Canceled", err)
 	}
 }
-
-// pipes is a network in memory.
-type pipes struct {
-	conns  chan net.Conn
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 func runError(t *testing.T, err error) *chat.RunError {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -36,6 +37,10 @@ func (a *Adapter) Run(ctx context.Context, cursor string, admit chat.Admit, up f
 	}
 	a.log.Debug("connected", zap.String("username", me.Username), zap.Bool("private_topics", me.HasTopicsEnabled))
 	l := &loop{a: a, client: c, offset: offset, tr: translator{account: a.account, me: *me, moved: map[string]bool{}}, admit: admit}
+	defer l.presses.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l.answer = func(press string) { l.presses.Go(func() { a.answerPress(ctx, c, press) }) }
 	l.quick = !a.contested.Load() // the first answer comes at once and tells that we are up
 	for {
 		updates, err := l.poll(ctx)
@@ -83,6 +88,21 @@ type loop struct {
 	quick     bool  // the next poll does not wait
 	conflicts int
 	last      time.Time // of the last conflict
+	answer    func(press string)
+	presses   sync.WaitGroup // that are being answered
+}
+
+// answerPress ends the waiting that a person sees on a button. The press itself is stored by then; that this call fails,
+// as it does for one that is old, changes nothing.
+func (a *Adapter) answerPress(ctx context.Context, c *client, press string) {
+	ctx, cancel := a.deadline(ctx)
+	defer cancel()
+	_, err := c.call(ctx, a.options.APIURL, "answerCallbackQuery", struct {
+		ID string `json:"callback_query_id"`
+	}{press})
+	if err != nil {
+		a.log.Debug("press not answered", zap.Error(err))
+	}
 }
 
 // poll asks for updates once. An answer that is overdue ends it: the connection is dead, however alive it looks.
@@ -164,6 +184,9 @@ func (l *loop) take(ctx context.Context, raw json.RawMessage) error {
 	}
 	if err := l.admit(ctx, e); err != nil {
 		return fmt.Errorf("admit update %s: %w", e.ID, err)
+	}
+	if q := update.CallbackQuery; q != nil && e.Aside == nil {
+		l.answer(q.ID)
 	}
 	// Also when that goes back: Telegram counts from a new number after a quiet week, and on another server.
 	l.offset = *head.ID + 1

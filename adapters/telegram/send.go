@@ -19,10 +19,7 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	}
 	p := &bot.SendMessageParams{
 		ChatID: to, MessageThreadID: thread, Text: out.Text, DisableNotification: out.Silent,
-		LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: new(true)},
-	}
-	if !out.Plain {
-		p.ParseMode = models.ParseModeHTML
+		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(out.Buttons), ParseMode: mode(out),
 	}
 	if n, ok := number(out.ReplyTo); ok {
 		p.ReplyParameters = &models.ReplyParameters{MessageID: int(n), AllowSendingWithoutReply: true}
@@ -34,6 +31,57 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 		return chat.Receipt{}, sendFault(err)
 	}
 	return chat.Receipt{MessageID: formatID(int64(m.ID))}, nil
+}
+
+// Edit makes one editMessageText call.
+func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound) error {
+	to, _, err := place(out.To)
+	if err != nil {
+		return err
+	}
+	n, ok := number(messageID)
+	if !ok || n < 1 || n > 1<<31-1 {
+		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Telegram: want a number", messageID)}
+	}
+	ctx, cancel := a.deadline(ctx)
+	defer cancel()
+	_, err = a.bot.EditMessageText(ctx, &bot.EditMessageTextParams{
+		ChatID: to, MessageID: int(n), Text: out.Text,
+		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(out.Buttons), ParseMode: mode(out),
+	})
+	if err != nil && !unchanged(err) {
+		return sendFault(err)
+	}
+	return nil
+}
+
+// EditPace is what Telegram puts up with for long: it is stricter in groups.
+func (a *Adapter) EditPace(to chat.Address) time.Duration {
+	if id, _ := number(to.Chat); id < 0 {
+		return 3 * time.Second
+	}
+	return 1500 * time.Millisecond
+}
+
+func noPreview() *models.LinkPreviewOptions { return &models.LinkPreviewOptions{IsDisabled: new(true)} }
+
+func mode(out chat.Outbound) models.ParseMode {
+	if out.Plain {
+		return ""
+	}
+	return models.ParseModeHTML
+}
+
+// keyboard puts each button into a row of its own, where its label has room. Without buttons it is nil and no keyboard.
+func keyboard(buttons []chat.Button) models.ReplyMarkup {
+	if len(buttons) == 0 {
+		return nil
+	}
+	k := &models.InlineKeyboardMarkup{}
+	for _, b := range buttons {
+		k.InlineKeyboard = append(k.InlineKeyboard, []models.InlineKeyboardButton{{Text: b.Label, CallbackData: b.Command}})
+	}
+	return k
 }
 
 // Typing shows that we are writing.

@@ -18,7 +18,11 @@ type translator struct {
 
 // event fills e with what u says. An update that is of no interest leaves it as it is.
 func (t *translator) event(u *models.Update, e *chat.Event) {
-	m := u.Message
+	if u.CallbackQuery != nil {
+		e.Message = t.press(u.CallbackQuery)
+		return
+	}
+	m := u.Message // an edited one is not looked at: what was said first is what was answered
 	if m == nil || m.Chat.Type == models.ChatTypeChannel {
 		return
 	}
@@ -31,6 +35,29 @@ func (t *translator) event(u *models.Update, e *chat.Event) {
 		return
 	}
 	e.Message = t.message(m)
+}
+
+// press gives the command of a button that a person pressed, or nil for a button that is none of ours. Telegram does not
+// say when that was.
+func (t *translator) press(q *models.CallbackQuery) *chat.Message {
+	if q.Data == "" {
+		return nil
+	}
+	out := &chat.Message{
+		Text: q.Data, Addressed: true, FromBot: q.From.IsBot,
+		PersonName: fullName(&q.From),
+	}
+	switch m := q.Message; {
+	case m.Message != nil:
+		out.Address, out.ID = t.place(m.Message), formatID(int64(m.Message.ID))
+	case m.InaccessibleMessage != nil: // too old for Telegram, or deleted
+		old := m.InaccessibleMessage
+		out.Address, out.ID = t.place(&models.Message{Chat: old.Chat}), formatID(int64(old.MessageID))
+	default:
+		return nil
+	}
+	out.Address.Person = formatID(q.From.ID)
+	return out
 }
 
 func (t *translator) move(from, to int64) *chat.Moved {
@@ -56,19 +83,25 @@ func (t *translator) message(m *models.Message) *chat.Message {
 		return nil
 	}
 	out := &chat.Message{
-		Address: chat.Address{Account: t.account, Type: chat.Group, Chat: formatID(m.Chat.ID)},
+		Address: t.place(m),
 		ID:      formatID(int64(m.ID)), Text: said.text, SentAt: time.Unix(int64(m.Date), 0).UTC(), Unsupported: lacking,
 		Addressed: said.addressed || m.Chat.Type == models.ChatTypePrivate || t.answersUs(m),
 	}
 	out.Address.Person, out.PersonName, out.FromBot = sender(m)
+	return out
+}
+
+// place is where m was written, without a person.
+func (t *translator) place(m *models.Message) chat.Address {
+	a := chat.Address{Account: t.account, Type: chat.Group, Chat: formatID(m.Chat.ID)}
 	// A number without the sign belongs to a chain of replies or to the general topic, and makes no place of its own.
 	if m.IsTopicMessage && m.MessageThreadID != 0 {
-		out.Address.Type, out.Address.Thread = chat.Thread, formatID(int64(m.MessageThreadID))
+		a.Type, a.Thread = chat.Thread, formatID(int64(m.MessageThreadID))
 	}
 	if m.Chat.Type == models.ChatTypePrivate {
-		out.Address.Type = chat.Direct
+		a.Type = chat.Direct
 	}
-	return out
+	return a
 }
 
 // answersUs tells whether m is a reply to a message of ours. In a topic every message that replies to nothing seems to
@@ -87,8 +120,10 @@ func sender(m *models.Message) (id, name string, bot bool) {
 	if c := m.SenderChat; c != nil {
 		return formatID(c.ID), c.Title, false
 	}
-	return formatID(m.From.ID), strings.TrimSpace(m.From.FirstName + " " + m.From.LastName), m.From.IsBot
+	return formatID(m.From.ID), fullName(m.From), m.From.IsBot
 }
+
+func fullName(u *models.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
 // unsupported lists what a message carries besides its text.
 func unsupported(m *models.Message) []string {
