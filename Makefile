@@ -5,7 +5,7 @@ VULNMOD  = golang.org/x/vulndb@v0.0.0-20261105234957-e22db6528018
 FUZZTIME ?= 10s
 FUZZED   ?= 2000x
 
-.PHONY: help demo build check test race lint fmt vuln fuzz fuzzed adapters-table bench
+.PHONY: help demo build check test race lint fmt vuln fuzz fuzzed adapters-table fakes-check bench
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,9 @@ fuzzed: ## every fuzz target with FUZZED inputs each, as a part of check
 adapters-table: ## what each adapter was seen to do, written anew into docs/adapters.md
 	ADAPTERTEST_UPDATE=1 $(GO) test -count=1 -run '^TestConformance$$' ./adapters/...
 	ADAPTERTEST_UPDATE=1 $(GO) test -count=1 -run '^TestTable$$' ./adapters/adaptertest
+
+fakes-check: ## the fake platforms against client libraries of others; needs node and npm
+	./tools/fakes.sh
 
 bench: build ## measure against the disk's limit and a peer; writes docs/performance.md
 	./tools/bench.sh

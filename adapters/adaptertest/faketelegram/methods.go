@@ -24,6 +24,9 @@ func (s *Server) call(ctx context.Context, method string, p map[string]string) r
 		return result(s.bot)
 	case "getwebhookinfo":
 		return result(map[string]any{"url": s.webhook, "has_custom_certificate": false, "pending_update_count": len(s.queue)})
+	case "deletewebhook":
+		s.webhook = ""
+		return result(true)
 	case "sendmessage":
 		return s.send(p)
 	case "sendchataction":
