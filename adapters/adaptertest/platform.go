@@ -43,7 +43,7 @@ type Platform interface {
 
 // Traits are the facts of a platform that the suite cannot find out by itself.
 type Traits struct {
-	Name      string        // as the table's head has it: "Telegram"
+	Name      string        // as the table's head has it: "Telegram"; empty: no column
 	Mention   string        // how a text names the bot
 	BadMarkup string        // a text in the adapter's dialect that the platform refuses
 	Literal   string        // a text full of the platform's markup, which has to arrive to the letter when it is sent as plain

@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"internal/api":                      {"internal/gateway", "internal/id", "internal/machine", "internal/process", "internal/store", "internal/view"},
 	"adapters/telegram":                 {"internal/chat", "internal/markup"},
 	"adapters/adaptertest":              {"internal/chat"},
+	"adapters/adaptertest/example":      {"internal/chat"},
 	"adapters/adaptertest/faketelegram": {},
 }
 
