@@ -145,7 +145,7 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		f.Status, f.RetryAfter = 429, int(adaptertest.Wait.Seconds())
 		f.Description = fmt.Sprintf("Too Many Requests: retry after %d", f.RetryAfter)
 	case adaptertest.Broken:
-		f.Status, f.Description = 500, "Internal Server Error"
+		f.Status, f.Body = 502, "<html>Bad Gateway: no answer to /bot"+token+"/sendMessage</html>" // as a proxy may put it
 	case adaptertest.Silent:
 		f.Hang, f.Stored = true, true
 	case adaptertest.CutAfter:
