@@ -33,16 +33,15 @@ const depth = 3
 // a transcript entry, the completion done) is a durable step as well; as in the daemon, whoever reports the next end of a
 // process does not wait for it.
 type product struct {
-	m       *machine.Machine
-	db      *store.DB
-	commit  func([]machine.Change) error
-	commits atomic.Int64
-	cancel  context.CancelFunc
-	ended   chan error
-	agents  sync.WaitGroup
-	talks   []*talk
-	of      map[id.Session]*talk
-	wait    bool // callers wait for the turn's end as well
+	m      *machine.Machine
+	db     *store.DB
+	commit func([]machine.Change) error
+	cancel context.CancelFunc
+	ended  chan error
+	agents sync.WaitGroup
+	talks  []*talk
+	of     map[id.Session]*talk
+	wait   bool // callers wait for the turn's end as well
 }
 
 // talk is one conversation with processes that are going to end.
@@ -82,7 +81,7 @@ func openProduct(dir string, talks, each, queued int) (*product, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	p.m = machine.New(state, func(c []machine.Change) error { p.commits.Add(1); return p.commit(c) }, p.effects, time.Now)
+	p.m = machine.New(state, func(c []machine.Change) error { return p.commit(c) }, p.effects, time.Now)
 	go func() { p.ended <- p.m.Run(ctx) }() // ends with close
 	for _, t := range p.talks {
 		p.agents.Go(func() { p.agent(ctx, t) })

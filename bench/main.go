@@ -68,9 +68,6 @@ type result struct {
 	Foreign float64 // cores that others used meanwhile
 }
 
-// flushesPerCommit is what a bbolt transaction costs: one flush for the data, one for the meta page.
-const flushesPerCommit = 2
-
 // runOne runs a program in this process and prints its result.
 func runOne(spec string) error {
 	var p program
@@ -115,8 +112,9 @@ func (p program) run(dir string) (r result, err error) {
 		}
 		s.wait = p.Wait
 		runtime.GC() // what the seeding left is none of the cycle's
+		before := s.db.Synced()
 		r, err = p.measure(s.cycle)
-		r.Flushes = flushesPerCommit * float64(s.commits.Load()) / r.Cycles
+		r.Flushes = float64(s.db.Synced()-before) / r.Cycles
 		return r, firstOf(err, s.close())
 	case "exits":
 		return exits(ctx, dir)

@@ -150,7 +150,7 @@ func restore(g *global, path string) error {
 	db := filepath.Join(dir, "homing.db")
 	done := copied{File: db, At: meta.At}
 	err = writeFile(db, func(f *os.File) error {
-		done.Bytes, err = copyFile(path, f)
+		done.Bytes, err = copyWhole(path, f)
 		return err
 	}, func(temp string) error {
 		if err := store.MarkRestored(temp); err != nil {
@@ -162,6 +162,7 @@ func restore(g *global, path string) error {
 	if err != nil {
 		return storeError(fmt.Errorf("the store was not replaced: %w", err))
 	}
+	_ = os.Remove(store.LogPath(db)) // it was the other one's, and is kept with it
 	if g.json {
 		return printJSON(done)
 	}
@@ -173,20 +174,38 @@ func restore(g *global, path string) error {
 	return nil
 }
 
-// keepAside gives the store that is there a second name, so that there is one at every moment. Without a store there is
-// nothing to keep.
+// copyWhole copies a store with what its log holds, if it has one beside it.
+func copyWhole(path string, f *os.File) (int64, error) {
+	db, err := store.OpenRead(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	return db.CopyTo(f)
+}
+
+// keepAside gives the store that is there a second name, so that there is one at every moment, and its log as well, if it was
+// not closed in order. Without a store there is nothing to keep.
 func keepAside(db string) (string, error) {
 	aside := db + ".before-restore-" + time.Now().UTC().Format("20060102T150405.000Z")
-	err := os.Link(db, aside)
-	switch {
-	case err == nil:
-		return aside, nil
-	case errors.Is(err, os.ErrNotExist):
+	err := keep(store.LogPath(db), store.LogPath(aside))
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		err = keep(db, aside)
+	}
+	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
-	// The file system has no links.
-	return aside, writeFile(aside, func(f *os.File) error {
-		_, err := copyFile(db, f)
+	return aside, err
+}
+
+// keep gives a file a second name.
+func keep(path, aside string) error {
+	err := os.Link(path, aside)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return writeFile(aside, func(f *os.File) error { // the file system has no links
+		_, err := copyFile(path, f)
 		return err
 	}, nil)
 }

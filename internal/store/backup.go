@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"go.etcd.io/bbolt"
@@ -18,17 +19,73 @@ import (
 // spare is what a copy leaves free on the disk of the store, so that the store itself can go on growing.
 const spare = 64 << 20
 
-// CopyTo writes the state of the last commit as a file of its own. It holds one read transaction for as long as w takes
-// what is written: the writer goes on meanwhile, but reuses no page and waits if it has to grow its map. So w must be a
-// file, never somebody who may stop reading.
-func (db *DB) CopyTo(w io.Writer) (n int64, err error) {
-	err = db.guard("copy the store", func() error {
-		return db.bolt.View(func(tx *bbolt.Tx) error {
-			n, err = tx.WriteTo(w)
+// CopyTo writes the state of the last commit into an empty file, as a store that needs no log. It holds one read transaction
+// while it copies: the writer goes on meanwhile, but reuses no page of the file and waits if it has to grow its map.
+func (db *DB) CopyTo(f *os.File) (n int64, err error) {
+	err = db.view("copy the store", func(v view) error {
+		segments := v.segments()
+		if _, err := v.tx.WriteTo(f); err != nil {
 			return err
-		})
+		}
+		return complete(f, segments)
 	})
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
+// segments returns the batches that are pending, the oldest first.
+func (v view) segments() (out [][]byte) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, l := range slices.Backward(v.p) {
+		out = append(out, l.segments...)
+	}
+	return out
+}
+
+// complete writes to the tables of a copy what was pending when it was made, so that it needs no log.
+func complete(f *os.File, segments [][]byte) error {
+	o := writing()
+	o.OpenFile = func(string, int, os.FileMode) (*os.File, error) { // it may have no name any more
+		fd, err := unix.Dup(int(f.Fd()))
+		if err != nil {
+			return nil, os.NewSyscallError("dup", err)
+		}
+		return os.NewFile(uintptr(fd), f.Name()), nil
+	}
+	db, err := open(f.Name(), o)
+	if err != nil {
+		return err
+	}
+	l := newLayer()
+	for _, b := range segments {
+		s, err := parseSegment(b)
+		if err != nil {
+			return errors.Join(err, db.bolt.Close())
+		}
+		l.merge(s)
+	}
+	err = db.update("complete the copy", func(tx *bbolt.Tx) error {
+		if err := migrate(tx); err != nil {
+			return err
+		}
+		return errors.Join(l.fold(tx), tx.Bucket([]byte(machine.Metas)).Delete(baseKey))
+	})
+	size := int64(0)
+	if err == nil {
+		err = db.bolt.View(func(tx *bbolt.Tx) error { size = tx.Size(); return nil })
+	}
+	err = errors.Join(err, db.bolt.Close())
+	if err == nil {
+		err = f.Truncate(size) // a copy does not grow, and one that was cut is to be told by its length
+	}
+	return err
 }
 
 // Spool makes a copy in a file beside the store that has no name and is gone once it is closed. Whoever wants it over a
@@ -101,17 +158,30 @@ func (db *DB) known() error {
 }
 
 // MarkRestored writes into a copy that it takes the place of a store that went on without it: the next start parks what was
-// under way then, because nobody can tell how it went on. An older layout is brought up to date on the way, as at a start.
+// under way then, because nobody can tell how it went on. An older layout is brought up to date on the way, as at a start. A
+// copy that needs its log is refused: the log would not come with it.
 func MarkRestored(path string) error {
 	meta, err := Check(path)
 	if err != nil {
 		return err
 	}
-	db, err := Open(path)
+	meta.Restored = true
+	v, err := appendValue(nil, meta)
 	if err != nil {
 		return err
 	}
-	meta.Restored = true
-	err = db.Commit([]machine.Change{{Table: machine.Metas, Key: "meta", Value: meta}})
-	return errors.Join(err, db.Close())
+	db, err := open(path, writing())
+	if err != nil {
+		return err
+	}
+	err = db.update("mark the copy", func(tx *bbolt.Tx) error {
+		if _, ours, err := baseOf(tx); ours || err != nil {
+			return errors.Join(err, fmt.Errorf("%s needs its log: make the copy with homing backup", path))
+		}
+		if err := migrate(tx); err != nil {
+			return err
+		}
+		return tx.Bucket([]byte(machine.Metas)).Put([]byte("meta"), v)
+	})
+	return errors.Join(err, db.bolt.Close())
 }

@@ -88,6 +88,9 @@ func TestCopyIsTheStateOfOneCommit(t *testing.T) {
 		}
 		a, _, _ := store.Get[session.Session](c, machine.Sessions, string(aSession(1).ID))
 		b, _, _ := store.Get[session.Session](c, machine.Sessions, string(aSession(999).ID))
+		if meta.Commit < uint64(before+3)-1 {
+			t.Errorf("the copy is of commit %d, but %d was committed before", meta.Commit, before+2)
+		}
 		if want := fmt.Sprint(meta.Commit); a.Title != want || b.Title != want {
 			t.Errorf("in the copy of commit %s are %s and %s", want, a.Title, b.Title)
 		}

@@ -1,354 +1,307 @@
 package store
 
 import (
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
-	"maps"
-	"runtime/debug"
-	"slices"
-	"strings"
-	"sync"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 
 	"github.com/homing-gateway/homing/internal/machine"
 )
 
 // A batch changes records all over the file: a conversation's lane, the end of its transcript, a process, a turn. To write
-// each to its place at every commit would rewrite as many pages as there are records. So a commit appends its batch, in
-// one piece, to the bucket "log", and keeps it in memory as pending; readers look there first. Once the log has grown to
-// foldAt, the next commit writes what is pending to its tables, each record once however often it changed meanwhile, and
-// empties the log in the same transaction. A start reads the log and has the same records pending again.
+// each to its place at every commit would rewrite as many pages as there are records, and bbolt syncs twice. So a commit
+// appends its batch, in one piece and with one sync, to a file of its own, the log, and keeps it in memory as pending;
+// readers look there first. Once enough is pending, it is written to its tables in the background, each record once however
+// often it changed meanwhile, and its room in the log is used again. A start reads what the tables do not hold yet.
+//
+// The log is a ring of blocks that were written before, so that a sync has no metadata to write. A record begins at a
+// block, so that nothing that was acknowledged is written twice. Records have running numbers, and the tables say with which
+// one the log begins for them, where that stands, and how long the file is (base): bytes of an earlier round have an earlier
+// number, those of another log another id. There is never more than one record on its way to the disk. So the first that is
+// not whole is the end, was not acknowledged, and is dropped; unless a whole one with a later number is there, which says that it was.
+//
+// A store that was closed in order needs no log: everything is in the tables, no base stands there, and the file is gone.
 
-// logBucket holds the log: a stream of segments, one a batch, cut into pieces under running numbers.
-const logBucket = "log"
-
-// foldAt is the length of the log from which on the next commit folds it. It is a measure of the memory that the log costs, of
-// how long a start reads it, and of how long the commit takes that folds it; one batch alone may be longer.
-const foldAt = 4 << 20
-
-// pieceSize bounds a piece of the log. bbolt rewrites a page's neighbours with it, so a piece is not much more than a page.
-const pieceSize = 16 << 10
-
-// headerSize is what a segment begins with: its length and its checksum, four bytes each. bbolt's pages have none.
-const headerSize = 8
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// segment is one batch as it lies in the log.
-type segment struct {
-	bytes   []byte
-	changes []change
-}
-
-// change is one record as it will stand in its table; value is nil for one that is not to be there any more.
-type change struct {
-	table machine.Table
-	key   string
-	value []byte
-}
-
-// meanChange is about how long a change is: what is reserved too much stays in memory as long as the segment is pending.
-const meanChange = 320
-
-func newSegment(changes int) segment {
-	return segment{bytes: make([]byte, headerSize, headerSize+meanChange*changes), changes: make([]change, 0, changes)}
-}
-
-// add appends a change whose value is encoded, or nil. The value is copied.
-func (s *segment) add(t machine.Table, key string, value []byte) {
-	s.name(t, key)
-	from := len(s.bytes)
-	if value == nil {
-		s.bytes = append(s.bytes, absent)
-	} else {
-		s.bytes = append(append(s.bytes, present), value...)
-	}
-	s.end(t, key, from)
-}
-
-// put appends a record.
-func (s *segment) put(t machine.Table, key string, record any) error {
-	s.name(t, key)
-	from := len(s.bytes)
-	b, err := appendValue(append(s.bytes, present), record)
-	if err != nil {
-		return fmt.Errorf("encode %s %q: %w", t, key, err)
-	}
-	s.bytes = b
-	s.end(t, key, from)
-	return nil
-}
-
-// putJournal appends the journal of a batch as one record under the number of its first line: lines are written together
-// and read together, and there are more of them than of everything else.
-func (s *segment) putJournal(lines []machine.Change) error {
-	s.name(machine.Journal, lines[0].Key)
-	from := len(s.bytes)
-	s.bytes = append(s.bytes, present)
-	for _, c := range lines {
-		at := len(s.bytes)
-		b, err := appendValue(append(s.bytes, 0, 0, 0, 0), c.Value)
-		if err != nil {
-			return fmt.Errorf("encode a line of the journal: %w", err)
-		}
-		binary.BigEndian.PutUint32(b[at:at+4], uint32(len(b)-at-4))
-		s.bytes = b
-	}
-	s.end(machine.Journal, lines[0].Key, from)
-	return nil
-}
-
-func (s *segment) name(t machine.Table, key string) {
-	s.bytes = append(s.bytes, byte(len(t)))
-	s.bytes = append(s.bytes, t...)
-	s.bytes = binary.BigEndian.AppendUint16(s.bytes, uint16(len(key)))
-	s.bytes = append(s.bytes, key...)
-	s.bytes = append(s.bytes, 0, 0, 0, 0) // the length of what follows
-}
-
-// end completes a change whose last part, from `from` on, says whether there is a record, and which.
-func (s *segment) end(t machine.Table, key string, from int) {
-	binary.BigEndian.PutUint32(s.bytes[from-4:from], uint32(len(s.bytes)-from))
-	c := change{table: t, key: key}
-	if s.bytes[from] == present {
-		c.value = s.bytes[from+1 : len(s.bytes) : len(s.bytes)]
-	}
-	s.changes = append(s.changes, c)
-}
-
-// What stands before a record in a segment.
 const (
-	absent  = 0 // there is none any more
-	present = 1
+	// block is what a record's place is counted in, and what a disk writes at once.
+	block = 4096
+	// recordHeader is what a record begins with: its checksum and its length, four bytes each, the log's id and its number,
+	// eight bytes each.
+	recordHeader = 24
 )
 
-// seal completes the segment's header.
-func (s *segment) seal() {
-	body := s.bytes[headerSize:]
-	binary.BigEndian.PutUint32(s.bytes[:4], uint32(len(body)))
-	binary.BigEndian.PutUint32(s.bytes[4:8], crc32.Checksum(body, castagnoli))
+// limits are the measures of a log, in bytes.
+type limits struct {
+	first   int64 // length of a new one: it is written before the daemon is ready. It doubles when there is need
+	longest int64 // where that ends: a commit waits then until there is room again
+	fold    int   // how much is pending when it is folded: the memory that the log costs, and how long a start reads
 }
 
-// parseLog takes the stream of the log apart.
-func parseLog(stream []byte) (segments []segment, err error) {
-	for len(stream) > 0 {
-		if len(stream) < headerSize {
-			return nil, fmt.Errorf("%w: the log ends in the middle of a segment", ErrDamaged)
-		}
-		n := uint64(binary.BigEndian.Uint32(stream[:4]))
-		sum := binary.BigEndian.Uint32(stream[4:8])
-		if uint64(len(stream)-headerSize) < n {
-			return nil, fmt.Errorf("%w: the log ends in the middle of a segment", ErrDamaged)
-		}
-		body := stream[headerSize : headerSize+n]
-		if crc32.Checksum(body, castagnoli) != sum {
-			return nil, fmt.Errorf("%w: a segment of the log does not match its checksum", ErrDamaged)
-		}
-		s := segment{bytes: stream[:headerSize+n]}
-		if s.changes, err = parseSegment(body); err != nil {
-			return nil, err
-		}
-		segments = append(segments, s)
-		stream = stream[headerSize+n:]
-	}
-	return segments, nil
+var usual = limits{first: 1 << 20, longest: 32 << 20, fold: 4 << 20}
+
+// LogPath is where the log of a store stands that was not closed in order.
+func LogPath(path string) string { return path + "-wal" }
+
+// base is what the tables say of the log that goes on from them.
+type base struct {
+	ID   uint64 `json:"id"`
+	Next uint64 `json:"next"` // number of the first record that they do not hold
+	At   int64  `json:"at"`   // where it stands, or at the beginning of the file
+	Size int64  `json:"size"` // of the file
 }
 
-func parseSegment(body []byte) (changes []change, err error) {
-	take := func(width int) []byte {
-		n := 0
-		if len(body) < width {
-			err = fmt.Errorf("%w: a segment of the log cannot be read", ErrDamaged)
-			return nil
-		}
-		for _, b := range body[:width] {
-			n = n<<8 | int(b)
-		}
-		if body = body[width:]; n > len(body) {
-			err = fmt.Errorf("%w: a segment of the log cannot be read", ErrDamaged)
-			return nil
-		}
-		field := body[:n:n]
-		body = body[n:]
-		return field
+var baseKey = []byte("log")
+
+// baseOf reads it; ok is false for a store that needs no log.
+func baseOf(tx *bbolt.Tx) (b base, ok bool, err error) {
+	meta := tx.Bucket([]byte(machine.Metas))
+	if meta == nil {
+		return b, false, nil
 	}
-	for len(body) > 0 && err == nil {
-		c := change{table: machine.Table(take(1)), key: string(take(2))}
-		if v := take(4); len(v) > 0 && v[0] == present {
-			c.value = v[1:]
-		}
-		changes = append(changes, c)
+	v := meta.Get(baseKey)
+	if v == nil {
+		return b, false, nil
 	}
-	return changes, err
+	if err := json.Unmarshal(v, &b); err != nil {
+		return b, false, fmt.Errorf("%w: what it says of its log: %w", ErrDamaged, err)
+	}
+	return b, true, nil
 }
 
-// pending holds the records of the log. It only ever grows; after a fold an empty one takes its place, so that a reader
-// who has both it and a transaction from before the fold misses nothing.
-type pending struct {
-	mu     sync.RWMutex
-	tables map[machine.Table]*pendingTable
-	size   int // of the log, in bytes
-}
-
-type pendingTable struct {
-	values map[string][]byte // nil: not there any more
-	// groups holds the keys in the order in which they came, by what stands before the first zero byte: a transcript's
-	// entries, or a place's conversations, are found without a look at all others.
-	groups map[string][]string
-}
-
-func groupOf(key string) string {
-	group, _, found := strings.Cut(key, "\x00")
-	if !found {
-		return ""
-	}
-	return group
-}
-
-func (p *pending) merge(s segment) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.size += len(s.bytes)
-	for _, c := range s.changes {
-		t, ok := p.tables[c.table]
-		if !ok {
-			t = &pendingTable{values: map[string][]byte{}, groups: map[string][]string{}}
-			if p.tables == nil {
-				p.tables = map[machine.Table]*pendingTable{}
-			}
-			p.tables[c.table] = t
-		}
-		if _, there := t.values[c.key]; !there {
-			g := groupOf(c.key)
-			t.groups[g] = append(t.groups[g], c.key)
-		}
-		t.values[c.key] = c.value
-	}
-}
-
-// lookup is what one table says of a record: nothing, that it is not there any more (no bytes), or its value.
-type lookup struct {
-	there bool
-	bytes []byte
-}
-
-// get looks a record up in each of the tables.
-func (p *pending) get(key string, tables []machine.Table) []lookup {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	out := make([]lookup, len(tables))
-	for i, t := range tables {
-		if table, ok := p.tables[t]; ok {
-			out[i].bytes, out[i].there = table.values[key]
-		}
-	}
-	return out
-}
-
-// scan returns, table by table, the changes of records whose keys begin with the prefix, in the order of their keys.
-func (p *pending) scan(prefix string, tables []machine.Table) [][]change {
-	out := make([][]change, len(tables))
-	p.mu.RLock()
-	for i, t := range tables {
-		if table, ok := p.tables[t]; ok {
-			out[i] = table.scan(t, prefix)
-		}
-	}
-	p.mu.RUnlock() // sorting is nothing that the writer waits for
-	for _, changes := range out {
-		slices.SortFunc(changes, func(a, b change) int { return strings.Compare(a.key, b.key) })
-	}
-	return out
-}
-
-func (table *pendingTable) scan(t machine.Table, prefix string) (out []change) {
-	collect := func(keys []string) {
-		for _, k := range keys {
-			if strings.HasPrefix(k, prefix) {
-				out = append(out, change{t, k, table.values[k]})
-			}
-		}
-	}
-	if g := groupOf(prefix); g != "" {
-		collect(table.groups[g])
-		return out
-	}
-	for _, keys := range table.groups {
-		collect(keys)
-	}
-	return out
-}
-
-// fold writes what is pending to its tables and empties the log.
-func (p *pending) fold(tx *bbolt.Tx) error {
-	for _, name := range slices.Sorted(maps.Keys(p.tables)) { // only the writer changes p, and it is here
-		b := tx.Bucket([]byte(name))
-		if b == nil {
-			return fmt.Errorf("there is no table %s", name)
-		}
-		b.FillPercent = 0.9 // keys come in order
-		values := p.tables[name].values
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			var err error
-			if v := values[k]; v == nil {
-				err = b.Delete([]byte(k))
-			} else {
-				err = b.Put([]byte(k), v)
-			}
-			if err != nil {
-				return fmt.Errorf("write %s %q: %w", name, k, err)
-			}
-		}
-	}
-	if err := tx.DeleteBucket([]byte(logBucket)); err != nil {
+func putBase(tx *bbolt.Tx, b base) error {
+	v, err := json.Marshal(b)
+	if err != nil {
 		return err
 	}
-	_, err := tx.CreateBucket([]byte(logBucket))
-	return err
+	return tx.Bucket([]byte(machine.Metas)).Put(baseKey, v)
 }
 
-// appendLog writes a segment to the end of the log, as pieces from number `next` on, and returns the number that comes after.
-func appendLog(tx *bbolt.Tx, next uint64, s segment) (uint64, error) {
-	b := tx.Bucket([]byte(logBucket))
-	b.FillPercent = 1
-	for piece := range slices.Chunk(s.bytes, pieceSize) {
-		if err := b.Put([]byte(machine.SeqKey(next)), piece); err != nil {
-			return next, err
-		}
-		next++
+// log is the file as the writer has it.
+type log struct {
+	f       *os.File
+	id      uint64
+	size    int64
+	longest int64
+	next    uint64 // number of the next record
+	at      int64  // where it goes
+	// from is where the oldest record stands that the tables do not hold; it is at where there is none.
+	from int64
+}
+
+// createLog makes an empty log, durable with its name. One that is there, and that no store expects, is kept beside it.
+func createLog(path string, m limits) (*log, error) {
+	path = LogPath(path)
+	if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
 	}
-	return next, nil
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	l := &log{f: f, id: binary.BigEndian.Uint64(id[:]), longest: m.longest, next: 1}
+	err = l.lengthen(m.first)
+	l.size = m.first
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		_ = l.f.Close()
+		_ = os.Remove(path)
+		return nil, err
+	}
+	return l, nil
 }
 
-// readLog makes pending again what the log of an opened file holds. The log of a newer version is not looked at: the error
-// wraps ErrNewer.
-func (db *DB) readLog() error {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // of a file that was cut
-	return db.guard("read the log of the store", func() error {
-		var stream []byte
-		err := db.bolt.View(func(tx *bbolt.Tx) error {
-			if _, err := schemaOf(tx); err != nil {
+// syncDir makes a new name in a folder durable. Some file systems can't, and say EINVAL.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// lengthen writes the blocks that make the file so long. They are not the log's yet.
+func (l *log) lengthen(size int64) error {
+	zeros := make([]byte, 1<<20)
+	for at := l.size; at < size; at += int64(len(zeros)) {
+		if _, err := l.f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
+			_ = l.f.Truncate(l.size)
+			return err
+		}
+	}
+	return l.f.Sync()
+}
+
+// space is what stands in the way of a record.
+type space int
+
+const (
+	fits space = iota
+	wantsLonger
+	wantsFold  // what stands there has to come into the tables first
+	neverThere // it is longer than the log may get
+)
+
+// place finds the place of a record of n bytes. The record never takes all of what is free: a log that is full would look
+// like an empty one.
+func (l *log) place(n int64) (at int64, s space) {
+	if n > l.longest/4 {
+		return 0, neverThere
+	}
+	switch {
+	case l.at < l.from: // the log goes round the end of the file
+		if l.at+n < l.from {
+			return l.at, fits
+		}
+		return 0, wantsFold
+	case l.at+n <= l.size:
+		return l.at, fits
+	case n < l.from:
+		return 0, fits
+	case l.size < l.longest:
+		return 0, wantsLonger
+	}
+	return 0, wantsFold
+}
+
+// append writes a record, whose header is left free before its body, at its place, and makes it durable.
+func (l *log) append(record []byte, body int, at int64) error {
+	seal(record[:recordHeader+body], l.id, l.next)
+	if _, err := l.f.WriteAt(record, at); err != nil {
+		return err
+	}
+	if err := datasync(l.f); err != nil {
+		return err
+	}
+	l.at = at + int64(len(record))
+	l.next++
+	return nil
+}
+
+// seal writes the header of a record.
+func seal(record []byte, id, number uint64) {
+	binary.BigEndian.PutUint32(record[4:], uint32(len(record)-recordHeader))
+	binary.BigEndian.PutUint64(record[8:], id)
+	binary.BigEndian.PutUint64(record[16:], number)
+	binary.BigEndian.PutUint32(record, crc32.Checksum(record[4:], castagnoli))
+}
+
+// whole rounds a length up to whole blocks.
+func whole(n int) int { return (n + block - 1) &^ (block - 1) }
+
+// recordAt returns the body of the record of that number, if it stands there and is whole.
+func recordAt(file []byte, at int64, id, number uint64) ([]byte, bool) {
+	if at < 0 || at > int64(len(file))-recordHeader {
+		return nil, false
+	}
+	r := file[at:]
+	n := int64(binary.BigEndian.Uint32(r[4:]))
+	if binary.BigEndian.Uint64(r[8:]) != id || binary.BigEndian.Uint64(r[16:]) != number || n > int64(len(r))-recordHeader {
+		return nil, false
+	}
+	return r[recordHeader : recordHeader+n], crc32.Checksum(r[4:recordHeader+n], castagnoli) == binary.BigEndian.Uint32(r)
+}
+
+// replay hands the records that the tables do not hold to take, and returns the log as it stands after them. The error wraps
+// ErrDamaged for a log that was acknowledged and is not whole.
+func replay(file []byte, b base, take func(body []byte) error) (log, error) {
+	l := log{id: b.ID, size: b.Size, next: b.Next, at: b.At, from: b.At}
+	if b.Size < 0 || b.At < 0 || b.At > b.Size {
+		return l, fmt.Errorf("%w: what it says of its log can't be: %+v", ErrDamaged, b)
+	}
+	if int64(len(file)) < b.Size {
+		return l, fmt.Errorf("%w: its log was cut: it has %d bytes of %d", ErrDamaged, len(file), b.Size)
+	}
+	file = file[:b.Size] // more than that was never used
+	first := true
+	for {
+		at := l.at
+		body, ok := recordAt(file, at, l.id, l.next)
+		if !ok { // it may have found no room at the end
+			at = 0
+			body, ok = recordAt(file, at, l.id, l.next)
+		}
+		if !ok {
+			break
+		}
+		if err := take(body); err != nil {
+			return l, err
+		}
+		if first {
+			l.from, first = at, false
+		}
+		l.at = at + int64(whole(recordHeader+len(body)))
+		l.next++
+	}
+	for at := 0; at+recordHeader <= len(file); at += block {
+		n := binary.BigEndian.Uint64(file[at+16:])
+		if n <= l.next {
+			continue
+		}
+		if _, ok := recordAt(file, int64(at), l.id, n); ok {
+			return l, fmt.Errorf("%w: batch %d of its log is not whole, though batch %d came after it", ErrDamaged, l.next, n)
+		}
+	}
+	return l, nil
+}
+
+// readLog makes pending again what the log of an opened file holds, and returns how the log goes on; nil where there is none.
+// The log of a newer version is not looked at: the error wraps ErrNewer.
+func (db *DB) readLog() (l *log, err error) {
+	young := newLayer()
+	err = db.guard("read the log of the store", func() error {
+		var b base
+		var ours bool
+		var old []byte
+		err := db.bolt.View(func(tx *bbolt.Tx) (err error) {
+			if _, err = schemaOf(tx); err != nil {
 				return err
 			}
-			b := tx.Bucket([]byte(logBucket))
-			if b == nil {
-				return nil // an older layout
-			}
-			return b.ForEach(func(k, v []byte) error {
-				db.next = binary.BigEndian.Uint64(k) + 1
-				stream = append(stream, v...)
-				return nil
-			})
+			old = oldLog(tx)
+			b, ours, err = baseOf(tx)
+			return err
 		})
 		if err != nil {
 			return err
 		}
-		segments, err := parseLog(slices.Clip(stream))
+		segments, err := parseOldLog(old)
 		for _, s := range segments {
-			db.pending.merge(s)
+			young.merge(s)
 		}
+		if err != nil || !ours {
+			return err
+		}
+		file, err := os.ReadFile(LogPath(db.path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s, which holds the latest commits, is missing: it belongs beside the file", ErrDamaged, LogPath(db.path))
+		}
+		if err != nil {
+			return err
+		}
+		at, err := replay(file, b, func(body []byte) error {
+			s, err := parseSegment(append([]byte(nil), body...)) // what is kept is not to keep the file
+			young.merge(s)
+			return err
+		})
+		l = &at
 		return err
 	})
+	db.pending = pending{young}
+	return l, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync"
 
 	"go.etcd.io/bbolt"
 
@@ -74,7 +75,8 @@ func as[T any](v []byte) (any, error) {
 // view is the store as a reader sees it: what is pending in the log, then the tables.
 type view struct {
 	tx *bbolt.Tx
-	p  *pending
+	p  pending
+	mu *sync.RWMutex // of p
 }
 
 // view lets f read. Nothing that f gets outlives it. Each look at the view sees all that was committed before the view began,
@@ -89,14 +91,16 @@ func (db *DB) view(doing string, f func(view) error) error {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // it only reads
-		return f(view{tx, p})
+		return f(view{tx, p, &db.mu})
 	})
 }
 
 // get returns the value of a record from the first of the tables that has it, or nil. What is pending is looked up in all of
 // them at one moment: a record that moves from one to another is in one of them, whatever is merged meanwhile.
 func (v view) get(key string, tables ...machine.Table) []byte {
+	v.mu.RLock()
 	fresh := v.p.get(key, tables)
+	v.mu.RUnlock()
 	for i, t := range tables {
 		if fresh[i].bytes != nil {
 			return fresh[i].bytes
@@ -114,8 +118,8 @@ func (v view) get(key string, tables ...machine.Table) []byte {
 // in the order of keys.
 func (v view) ascend(prefix, from string, tables ...machine.Table) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		for i, fresh := range v.p.scan(prefix, tables) {
-			for k, value := range v.merged(tables[i], fresh, prefix, from) {
+		for i, fresh := range v.collect(prefix, tables...) {
+			for k, value := range v.merged(tables[i], inOrder(fresh), prefix, from) {
 				if !yield(k, value) {
 					return
 				}
@@ -124,8 +128,15 @@ func (v view) ascend(prefix, from string, tables ...machine.Table) iter.Seq2[str
 	}
 }
 
+// collect looks at what is pending of the tables, at one moment. Putting it in order is nothing that the writer waits for.
+func (v view) collect(prefix string, tables ...machine.Table) [][]fresh {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.p.collect(prefix, tables)
+}
+
 // merged is ascend for one table, of which fresh is pending.
-func (v view) merged(t machine.Table, fresh []change, prefix, from string) iter.Seq2[string, []byte] {
+func (v view) merged(t machine.Table, fresh []fresh, prefix, from string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for len(fresh) > 0 && fresh[0].key < from {
 			fresh = fresh[1:]
@@ -166,7 +177,7 @@ func (v view) merged(t machine.Table, fresh []change, prefix, from string) iter.
 // descend yields the records of a table whose keys begin with the prefix, from the last key on that is not after `to`.
 func (v view) descend(t machine.Table, prefix, to string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		fresh := v.p.scan(prefix, []machine.Table{t})[0]
+		fresh := inOrder(v.collect(prefix, t)[0])
 		for n := len(fresh); n > 0 && fresh[n-1].key > to; n-- {
 			fresh = fresh[:n-1]
 		}
@@ -389,6 +400,9 @@ func Latest[T any](db *DB, t machine.Table, prefix string, n, most int, keep fun
 
 // Looked counts the records that reads have looked at so far: what they cost, whatever the machine and the disk.
 func (db *DB) Looked() uint64 { return db.looked.Load() }
+
+// Synced counts how often the disk was asked to make something durable.
+func (db *DB) Synced() uint64 { return db.synced.Load() }
 
 // OpenReads counts the read transactions that are open now: none outlives the call that made it.
 func (db *DB) OpenReads() int { return db.bolt.Stats().OpenTxN }

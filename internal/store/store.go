@@ -20,7 +20,7 @@ import (
 )
 
 // Schema is the version of the layout that this program writes.
-const Schema = 2
+const Schema = 3
 
 // The errors on which a caller decides.
 var (
@@ -34,49 +34,58 @@ var (
 	ErrNoStore = errors.New("there is no store yet")
 )
 
-// DB is the store. Reads may be made from many goroutines; Commit from one.
+// DB is the store. Reads may be made from many goroutines; Commit and Close from one.
 type DB struct {
 	bolt   *bbolt.DB
 	path   string
-	next   uint64 // number of the log's next piece
-	foldAt int    // length of the log, in bytes, from which on it is folded
+	limits limits
 	tables map[machine.Table]bool
 
-	mu      sync.RWMutex
-	pending *pending // what the log holds; the writer puts an empty one here after a fold
+	// What the writer alone uses.
+	log     *log // nil: the store is only read
+	batch   segment
+	folding *folding // under way, or failed for want of space; nil: none
+	broken  error    // ends every later commit: nobody knows what is on the disk
 
-	looked atomic.Uint64
+	mu      sync.RWMutex
+	pending pending
+
+	looked, synced atomic.Uint64
 }
 
 // openTimeout is how long a file that another process holds is waited for.
 const openTimeout = 2 * time.Second
 
 // Open opens the store for the daemon and creates it if need be.
-func Open(path string) (*DB, error) {
+func Open(path string) (*DB, error) { return openWithin(path, usual) }
+
+func openWithin(path string, m limits) (*DB, error) {
 	preread(path)
 	if err := verify(path); err != nil {
 		return nil, err
 	}
-	db, err := open(path, &bbolt.Options{
+	db, err := open(path, writing())
+	if err != nil {
+		return nil, err
+	}
+	db.limits = m
+	if err := db.prepare(); err != nil {
+		_ = db.bolt.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// writing is how a file is opened that is written to.
+func writing() *bbolt.Options {
+	return &bbolt.Options{
 		Timeout: openTimeout,
 		// A synced freelist is rewritten whole in every commit; without it Open walks the file, which preread has warmed.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
 		// Address space only: a commit that must grow the map would wait for readers.
 		InitialMmapSize: mapSize,
-	})
-	if err != nil {
-		return nil, err
 	}
-	err = db.prepare()
-	if err == nil {
-		err = db.readLog()
-	}
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return db, nil
 }
 
 // OpenRead opens the store for a command that only reads, while no daemon runs.
@@ -88,7 +97,7 @@ func OpenRead(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.readLog(); err != nil {
+	if _, err := db.readLog(); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
@@ -105,7 +114,7 @@ func open(path string, o *bbolt.Options) (db *DB, err error) {
 	b, err := bbolt.Open(path, 0o600, o)
 	switch {
 	case err == nil:
-		db := &DB{bolt: b, path: path, foldAt: foldAt, tables: map[machine.Table]bool{}, pending: &pending{}}
+		db := &DB{bolt: b, path: path, limits: usual, tables: map[machine.Table]bool{}, pending: pending{newLayer()}}
 		for _, t := range tables() {
 			db.tables[t] = true
 		}
@@ -127,28 +136,60 @@ func errTooSmall(path string, err error) error {
 	return ErrDamaged
 }
 
-// prepare makes the buckets and brings an older layout up to date.
+// prepare brings the layout up to date and gets the log ready: the one that goes on from the tables, or a new one.
 func (db *DB) prepare() error {
-	return db.guard("prepare the store", func() error {
-		return db.bolt.Update(func(tx *bbolt.Tx) error {
-			for _, t := range tables() {
-				if _, err := tx.CreateBucketIfNotExists([]byte(t)); err != nil {
-					return err
-				}
-			}
-			meta := tx.Bucket([]byte(machine.Metas))
-			at, err := schemaOf(tx)
-			if err != nil {
-				return err
-			}
-			for ; at < Schema; at++ {
-				if err := migrations[at](tx); err != nil {
-					return fmt.Errorf("migrate from schema %d: %w", at, err)
-				}
-			}
-			return meta.Put([]byte("schema"), []byte(strconv.Itoa(Schema)))
-		})
-	})
+	l, err := db.readLog()
+	if err != nil {
+		return err
+	}
+	if l != nil {
+		l.longest = db.limits.longest
+		db.log = l
+		if l.f, err = os.OpenFile(LogPath(db.path), os.O_RDWR, 0); err != nil {
+			return fmt.Errorf("open the log of the store: %w", err)
+		}
+		return nil
+	}
+	if l, err = createLog(db.path, db.limits); err != nil {
+		return fmt.Errorf("make the log of the store: %w", err)
+	}
+	if err = db.update("prepare the store", func(tx *bbolt.Tx) error {
+		if err := migrate(tx); err != nil {
+			return err
+		}
+		return putBase(tx, base{ID: l.id, Next: l.next, Size: l.size})
+	}); err != nil {
+		_ = l.f.Close()
+		_ = os.Remove(LogPath(db.path))
+		return err
+	}
+	db.log, db.pending = l, pending{newLayer()} // what an older layout's log held is in the tables now
+	return nil
+}
+
+// update changes the tables in one transaction.
+func (db *DB) update(doing string, f func(*bbolt.Tx) error) error {
+	db.synced.Add(2) // its pages, then the page that says which they are
+	return db.guard(doing, func() error { return db.bolt.Update(f) })
+}
+
+// migrate makes the buckets and brings an older layout up to date.
+func migrate(tx *bbolt.Tx) error {
+	for _, t := range tables() {
+		if _, err := tx.CreateBucketIfNotExists([]byte(t)); err != nil {
+			return err
+		}
+	}
+	at, err := schemaOf(tx)
+	if err != nil {
+		return err
+	}
+	for ; at < Schema; at++ {
+		if err := migrations[at](tx); err != nil {
+			return fmt.Errorf("migrate from schema %d: %w", at, err)
+		}
+	}
+	return tx.Bucket([]byte(machine.Metas)).Put([]byte("schema"), []byte(strconv.Itoa(Schema)))
 }
 
 // schemaOf reads the version of the layout; 0 is a file in which nothing has been written yet. The error wraps ErrDamaged
@@ -175,10 +216,40 @@ func schemaOf(tx *bbolt.Tx) (int, error) {
 // migrations lead from schema n to n+1, in the order of n.
 var migrations = [Schema]func(*bbolt.Tx) error{
 	func(*bbolt.Tx) error { return nil }, // 0 is an empty file
-	func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists([]byte(logBucket))
-		return errors.Join(err, listPlaces(tx))
-	},
+	listPlaces,
+	foldOldLog,
+}
+
+// oldLogBucket held the log of schema 2, cut into pieces under running numbers.
+const oldLogBucket = "log"
+
+// oldLog returns the log of schema 2; nil where there is none.
+func oldLog(tx *bbolt.Tx) (stream []byte) {
+	b := tx.Bucket([]byte(oldLogBucket))
+	if b == nil {
+		return nil
+	}
+	_ = b.ForEach(func(_, v []byte) error {
+		stream = append(stream, v...)
+		return nil
+	})
+	return stream
+}
+
+// foldOldLog writes the log of schema 2 to its tables.
+func foldOldLog(tx *bbolt.Tx) error {
+	if tx.Bucket([]byte(oldLogBucket)) == nil {
+		return nil
+	}
+	segments, err := parseOldLog(oldLog(tx))
+	if err != nil {
+		return err
+	}
+	l := newLayer()
+	for _, s := range segments {
+		l.merge(s)
+	}
+	return errors.Join(l.fold(tx), tx.DeleteBucket([]byte(oldLogBucket)))
 }
 
 // listPlaces writes which sessions belong to which place. A session that can't be read is in no list.
@@ -206,9 +277,6 @@ func (db *DB) guard(doing string, f func() error) (err error) {
 	return nil
 }
 
-// Close closes the file.
-func (db *DB) Close() error { return db.bolt.Close() }
-
 // Path is where the file is.
 func (db *DB) Path() string { return db.path }
 
@@ -219,39 +287,6 @@ func (db *DB) Size() int64 {
 		return 0
 	}
 	return st.Size()
-}
-
-// Commit writes a batch in one transaction and returns once it is durable. An error that wraps machine.ErrNoSpace left
-// the store as it was; after any other error the process is to end.
-func (db *DB) Commit(changes []machine.Change) error {
-	s, err := db.segment(changes) // encoded before the transaction begins
-	if err != nil {
-		return err
-	}
-	next, full := db.next, db.pending.size+len(s.bytes) > db.foldAt
-	err = db.bolt.Update(func(tx *bbolt.Tx) (err error) {
-		if full {
-			if err := db.pending.fold(tx); err != nil {
-				return err
-			}
-		}
-		next, err = appendLog(tx, next, s)
-		return err
-	})
-	if noSpace(err) {
-		return fmt.Errorf("%w: %w", machine.ErrNoSpace, err)
-	}
-	if err != nil {
-		return err
-	}
-	db.next = next
-	if full {
-		db.mu.Lock()
-		db.pending = &pending{}
-		db.mu.Unlock()
-	}
-	db.pending.merge(s)
-	return nil
 }
 
 // fits tells whether a change can be folded into its table later. What can't must not become durable: every later fold
@@ -266,13 +301,12 @@ func (db *DB) fits(c machine.Change) error {
 	return nil
 }
 
-// segment encodes a batch.
-func (db *DB) segment(changes []machine.Change) (segment, error) {
-	s := newSegment(len(changes))
+// encode appends a batch to s.
+func (db *DB) encode(s *segment, changes []machine.Change) error {
 	for len(changes) > 0 {
 		c := changes[0]
 		if err := db.fits(c); err != nil {
-			return s, err
+			return err
 		}
 		if c.Table == machine.Journal {
 			n := slices.IndexFunc(changes, func(c machine.Change) bool { return c.Table != machine.Journal })
@@ -280,15 +314,15 @@ func (db *DB) segment(changes []machine.Change) (segment, error) {
 				n = len(changes)
 			}
 			if err := s.putJournal(changes[:n]); err != nil {
-				return s, err
+				return err
 			}
 			changes = changes[n:]
 			continue
 		}
 		changes = changes[1:]
 		if copied, ok := c.Value.(machine.Copy); ok {
-			if err := db.copyEntries(&s, copied); err != nil {
-				return s, err
+			if err := db.copyEntries(s, copied); err != nil {
+				return err
 			}
 			continue
 		}
@@ -297,11 +331,10 @@ func (db *DB) segment(changes []machine.Change) (segment, error) {
 			continue
 		}
 		if err := s.put(c.Table, c.Key, c.Value); err != nil {
-			return s, err
+			return err
 		}
 	}
-	s.seal()
-	return s, nil
+	return nil
 }
 
 // copyEntries writes the entries of one transcript as those of another one. One that can't be read is copied as it is: a
@@ -311,7 +344,7 @@ func (db *DB) copyEntries(s *segment, c machine.Copy) error {
 	own := map[string][]byte{}
 	for _, x := range s.changes {
 		if x.table == machine.Entries {
-			own[x.key] = x.value
+			own[x.key] = x.value(s.bytes)
 		}
 	}
 	return db.view("copy a transcript", func(v view) error {

@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -143,11 +145,7 @@ func TestEntriesAreCopied(t *testing.T) {
 					return err
 				}
 			}
-			if err := tx.DeleteBucket([]byte("log")); err != nil {
-				return err
-			}
-			_, err := tx.CreateBucket([]byte("log"))
-			return err
+			return nil
 		})
 		_ = b.Close()
 	}
@@ -267,8 +265,8 @@ func TestNewerSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Update(func(tx *bbolt.Tx) error { // whatever its log looks like
-		return errors.Join(tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("99")), tx.Bucket([]byte("log")).Put([]byte(machine.SeqKey(1)), []byte("something new")))
+	if err := b.Update(func(tx *bbolt.Tx) error { // whatever it says of its log
+		return errors.Join(tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("99")), tx.Bucket([]byte("meta")).Put([]byte("log"), []byte("something new")))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -321,6 +319,83 @@ func TestReadValuesOutliveTheTransaction(t *testing.T) {
 	}
 }
 
+// A store of schema 2, whose log stood in the file itself, is read as it is, and is brought up to date with all that it holds: what
+// its log said last, and no more.
+func TestSchema2IsBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	f, err := os.Open("testdata/schema2.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := io.ReadAll(z)
+	if err == nil {
+		err = os.WriteFile(path, old, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := func(what string, db *store.DB) {
+		t.Helper()
+		for n := range 20 {
+			trn := fmt.Sprintf("trn_%02d", n)
+			state := machine.TurnRunning
+			if n < 15 {
+				state = machine.TurnCompleted
+			}
+			if got, ok, err := store.Get[machine.Turn](db, machine.Turns, trn); err != nil || !ok || got.State != state {
+				t.Errorf("%s: turn %d is %q (%v %v), want %q", what, n, got.State, ok, err, state)
+			}
+		}
+		if n := db.Count(machine.Turns); n != 5 {
+			t.Errorf("%s: %d turns live, want 5", what, n)
+		}
+		for n := range 7 {
+			s, _, err := store.Get[session.Session](db, machine.Sessions, string(aSession(n).ID))
+			said, err2 := db.Entries(aSession(n).ID, 1)
+			last := n + 14
+			if n > 5 {
+				last = n + 7
+			}
+			if s.Epoch != uint64(last) || len(said) != last/7+1 || said[len(said)-1].Content != fmt.Sprint("said ", last) {
+				t.Errorf("%s: session %d is of epoch %d and has %d entries (%v %v)", what, n, s.Epoch, len(said), err, err2)
+			}
+		}
+		if lines, err := db.Journal(1, 100); err != nil || len(lines) != 40 {
+			t.Errorf("%s: the journal has %d lines (%v), want 40", what, len(lines), err)
+		}
+	}
+	db, err := store.OpenRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds("only read", db)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	to, err := os.Create(copied)
+	if err == nil {
+		_, err = db.CopyTo(to)
+	}
+	if err = errors.Join(err, to.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+		t.Errorf("it was changed by reading (%v)", err)
+	}
+	if meta, err := store.Check(copied); err != nil || meta.Commit != 20 {
+		t.Errorf("the copy says of itself %+v, %v", meta, err)
+	}
+	db = open(t, copied)
+	holds("copied", db)
+	db = open(t, path)
+	holds("opened", db)
+	_ = db.Close()
+	holds("opened again", open(t, path))
+}
+
 // A file of an older layout is brought up to date: each place gets the list of its conversations.
 func TestOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "homing.db")
@@ -340,7 +415,7 @@ func TestOlderSchemaIsBroughtUpToDate(t *testing.T) {
 				return err
 			}
 		}
-		return errors.Join(sessions.Put([]byte("ses_x"), []byte("{")), tx.DeleteBucket([]byte("log")), tx.DeleteBucket([]byte(machine.Places)),
+		return errors.Join(sessions.Put([]byte("ses_x"), []byte("{")), tx.DeleteBucket([]byte(machine.Places)),
 			tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("1")))
 	}); err != nil {
 		t.Fatal(err)

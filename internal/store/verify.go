@@ -44,5 +44,6 @@ func verify(path string) error {
 	if err != nil {
 		return err
 	}
-	return db.readLog()
+	_, err = db.readLog()
+	return err
 }
