@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -17,8 +18,8 @@ var ErrStopped = errors.New("the gateway is stopping")
 // maxBatch bounds a batch, so that the first of many does not wait for all of them.
 const maxBatch = 1024
 
-// Out receives what a commit made durable: the effects in their order, and the journal. It is called by the writer's
-// goroutine and must not block.
+// Out receives what a commit made durable: the effects in their order, and the journal. It is called for one
+// commit after the other and must not block.
 type Out func(effects []Issued, journal []Record)
 
 // Machine is the one writer. Everybody else submits requests.
@@ -72,56 +73,113 @@ func (m *Machine) Submit(ctx context.Context, r Request) (Answer, error) {
 	}
 }
 
-// Run is the writer. It takes what has queued, decides on it, commits it, and only then lets answers and effects out. It
-// returns nil when ctx ends, after the batch in hand, and an error when a commit failed: then the state on disk is the
+// Run is the writer. It takes what has queued, decides on it, commits it, and only then lets answers and effects out. While a
+// batch is on its way to the disk the next one is decided upon it, and waits for it: one that is refused takes the next one with it.
+// It returns nil when ctx ends, after the batches in hand, and an error when a commit failed: then the state on disk is the
 // last one that was committed, and the process is to end.
 func (m *Machine) Run(ctx context.Context) error {
 	defer close(m.ended)
-	batch := make([]submission, 0, maxBatch)
-	replies := make([]reply, maxBatch)
-	for {
-		batch = batch[:0]
+	next := &batch{overlay: m.state.Overlay()}
+	var writing *batch
+	written := make(chan error, 1)
+	for ending := false; ; {
+		queue, end := m.queue, ctx.Done()
+		if ending || len(next.taken) == maxBatch {
+			queue = nil
+		}
+		if ending {
+			end = nil
+		}
+		if writing == nil && (ending || len(next.taken) > 0) {
+			if !ending {
+				m.fill(next)
+			}
+			if len(next.taken) == 0 {
+				return nil
+			}
+			writing, next = next, m.launch(next, written)
+			continue
+		}
 		select {
-		case <-ctx.Done():
-			return nil
-		case s := <-m.queue:
-			batch = append(batch, s)
-		}
-	more:
-		for len(batch) < maxBatch {
-			select {
-			case s := <-m.queue:
-				batch = append(batch, s)
+		case <-end:
+			ending = true
+		case s := <-queue:
+			m.take(next, s)
+		case err := <-written:
+			switch {
+			case errors.Is(err, ErrNoSpace):
+				writing.refuse(err)
+				next.refuse(err) // it was decided upon what does not come about
+				next = &batch{overlay: m.state.Overlay()}
+			case err != nil:
+				return fmt.Errorf("commit batch %d: %w", writing.overlay.Commit(), err)
 			default:
-				break more
+				writing.overlay.Fold()
 			}
-		}
-		o := m.state.Overlay()
-		for i, s := range batch {
-			replies[i].answer, replies[i].err = o.Apply(m.now(), s.request)
-		}
-		if changes := o.Changes(); changes != nil {
-			err := m.write(batch, changes)
-			if errors.Is(err, ErrNoSpace) {
-				for _, s := range batch {
-					s.reply <- reply{err: err}
-				}
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("commit batch %d: %w", o.Commit(), err)
-			}
-		}
-		o.Fold()
-		m.out(o.Effects(), o.journal)
-		for i, s := range batch {
-			s.reply <- replies[i]
+			writing = nil
 		}
 	}
 }
 
-// write commits a batch, between the points at which a test may let the process die.
+// batch is what was decided together.
+type batch struct {
+	overlay *Overlay
+	taken   []submission
+	replies []reply
+}
+
+// take decides on a request.
+func (m *Machine) take(b *batch, s submission) {
+	answer, err := b.overlay.Apply(m.now(), s.request)
+	b.taken, b.replies = append(b.taken, s), append(b.replies, reply{answer, err})
+}
+
+// fill takes what has queued, and what those hand in who are about to: there is no better time for it than before a commit.
+func (m *Machine) fill(b *batch) {
+	for yielded := false; len(b.taken) < maxBatch; {
+		select {
+		case s := <-m.queue:
+			m.take(b, s)
+			yielded = false
+		default:
+			if yielded {
+				return
+			}
+			runtime.Gosched()
+			yielded = true
+		}
+	}
+}
+
+// launch closes a batch, lets it be written, and begins the next one. written gets what came of it, after those who wait for the
+// batch.
+func (m *Machine) launch(b *batch, written chan<- error) (next *batch) {
+	changes := b.overlay.Changes()
+	go func() { // Run waits for it
+		err := m.write(b.taken, changes)
+		if err == nil {
+			m.out(b.overlay.Effects(), b.overlay.journal)
+			for i, s := range b.taken {
+				s.reply <- b.replies[i]
+			}
+		}
+		written <- err
+	}()
+	return &batch{overlay: b.overlay.Next()}
+}
+
+// refuse answers everybody in the batch with an error.
+func (b *batch) refuse(err error) {
+	for _, s := range b.taken {
+		s.reply <- reply{err: err}
+	}
+}
+
+// write commits a batch, between the points at which a test may let the process die. One that only read needs no commit.
 func (m *Machine) write(batch []submission, changes []Change) error {
+	if changes == nil {
+		return nil
+	}
 	for _, s := range batch {
 		faultPoint(s.request, "before")
 	}

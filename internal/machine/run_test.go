@@ -136,6 +136,58 @@ func TestRunWithoutSpace(t *testing.T) {
 	})
 }
 
+// A batch that was decided upon one that finds no space goes with it, whatever it wrote: what it was told from is not there.
+func TestRunRefusesWhatFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t)
+		event := machine.Receive{Account: places()["dm"].Account, Event: "e1"}
+		first := r.submit(t.Context(), event)
+		synctest.Wait()
+		got := r.submit(t.Context(), event, say("a")) // the one was taken already, the other is as good as any
+		synctest.Wait()
+		r.verdicts <- machine.ErrNoSpace
+		for _, errs := range []chan error{first, got, got} {
+			if err := <-errs; !errors.Is(err, machine.ErrNoSpace) {
+				t.Errorf("got %v", err)
+			}
+		}
+		synctest.Wait()
+		if r.outs != 0 || len(r.committed) != 0 {
+			t.Errorf("%d outs, %d commits", r.outs, len(r.committed))
+		}
+		again := make(chan machine.Answer, 1)
+		go func() { a, _ := r.Submit(t.Context(), event); again <- a }()
+		synctest.Wait()
+		r.verdicts <- nil
+		if a := <-again; a.Duplicate {
+			t.Error("an event that was refused counts as taken")
+		}
+		r.end(t, nil)
+	})
+}
+
+// What is decided upon a batch is told only after it, also when there is nothing to write.
+func TestRunTellsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t)
+		event := machine.Receive{Account: places()["dm"].Account, Event: "e1"}
+		first := r.submit(t.Context(), event)
+		synctest.Wait()
+		again := make(chan machine.Answer, 1)
+		go func() { a, _ := r.Submit(t.Context(), event); again <- a }()
+		synctest.Wait()
+		if len(first)+len(again) != 0 {
+			t.Error("that an event was taken is told before it is durable")
+		}
+		r.verdicts <- nil
+		<-first
+		if a := <-again; !a.Duplicate {
+			t.Error("an event that was taken is taken again")
+		}
+		r.end(t, nil)
+	})
+}
+
 // Any other failed commit ends the machine: nobody is told that it was done, and nobody waits for ever.
 func TestRunEndsWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -146,13 +146,23 @@ func chatOf(a chat.Address) string { return a.Account.String() + ":" + a.Chat }
 // layer is one table of an overlay: it reads through to the base and keeps what was set, in the order in which it first
 // was. A nil pointer deletes.
 type layer[K ~string, V any] struct {
+	table Table // none: what is in it follows from another one
 	base  table[K, V]
+	under map[K]*V // what the batch before this one has set, as long as it may not be in base; nobody changes it any more
 	set   map[K]*V
 	order []K
 }
 
+// next is the layer of the batch that follows.
+func (l *layer[K, V]) next() layer[K, V] {
+	return layer[K, V]{table: l.table, base: l.base, under: l.set}
+}
+
 func (l *layer[K, V]) get(k K) (V, bool) {
 	v, ok := l.set[k]
+	if !ok {
+		v, ok = l.under[k]
+	}
 	if !ok {
 		v = l.base[k]
 	}
@@ -185,21 +195,23 @@ func (l *layer[K, V]) keep(k K, v *V) {
 
 // all yields the keys of base and overlay in order.
 func (l *layer[K, V]) all() []K {
-	keys := make([]K, 0, len(l.base)+len(l.set))
+	keys := make([]K, 0, len(l.base)+len(l.under)+len(l.set))
 	for k := range l.base {
-		if v, ok := l.set[k]; !ok || v != nil {
-			keys = append(keys, k)
+		keys = append(keys, k)
+	}
+	for _, m := range []map[K]*V{l.under, l.set} {
+		for k := range m {
+			if l.base[k] == nil {
+				keys = append(keys, k)
+			}
 		}
 	}
-	for k, v := range l.set {
-		if _, ok := l.base[k]; !ok && v != nil {
-			keys = append(keys, k)
-		}
-	}
+	keys = slices.DeleteFunc(keys, func(k K) bool { _, there := l.get(k); return !there })
 	slices.Sort(keys)
-	return keys
+	return slices.Compact(keys)
 }
 
+// fold is for the batch whose layer this is, once the one before it was folded.
 func (l *layer[K, V]) fold() {
 	for k, v := range l.set {
 		if v == nil {
@@ -210,12 +222,16 @@ func (l *layer[K, V]) fold() {
 	}
 }
 
-func (l *layer[K, V]) changes(t Table, out []Change) []Change {
+// changes is for the batch whose layer this is, once the one before it was folded.
+func (l *layer[K, V]) changes(out []Change) []Change {
+	if l.table == "" {
+		return out
+	}
 	for _, k := range l.order {
 		if v := l.set[k]; v != nil {
-			out = append(out, Change{t, string(k), v})
+			out = append(out, Change{l.table, string(k), v})
 		} else if _, there := l.base[k]; there {
-			out = append(out, Change{t, string(k), nil})
+			out = append(out, Change{l.table, string(k), nil})
 		}
 	}
 	return out
@@ -252,18 +268,45 @@ type Overlay struct {
 func (s *State) Overlay() *Overlay {
 	o := &Overlay{
 		st:       s,
-		sessions: layer[id.Session, session.Session]{base: s.sessions}, routes: layer[chat.Key, session.Route]{base: s.routes},
-		lanes: layer[id.Session, Lane]{base: s.lanes}, turns: layer[id.Turn, Turn]{base: s.turns},
-		actions: layer[id.Action, Action]{base: s.actions}, processes: layer[id.Process, Process]{base: s.processes},
-		delegations: layer[id.Delegation, Delegation]{base: s.delegations},
-		completions: layer[id.Completion, delivery.Completion]{base: s.completions},
-		outgoing:    layer[id.Outgoing, delivery.Outgoing]{base: s.outgoing},
-		marks:       layer[string, Mark]{base: s.marks}, positions: layer[string, Position]{base: s.positions},
-		aliases: layer[string, Alias]{base: s.aliases}, chats: layer[string, []id.Outgoing]{base: s.chats},
+		sessions: layer[id.Session, session.Session]{table: Sessions, base: s.sessions}, routes: layer[chat.Key, session.Route]{table: Routes, base: s.routes},
+		lanes: layer[id.Session, Lane]{table: Lanes, base: s.lanes}, turns: layer[id.Turn, Turn]{table: Turns, base: s.turns},
+		actions: layer[id.Action, Action]{table: Actions, base: s.actions}, processes: layer[id.Process, Process]{table: Processes, base: s.processes},
+		delegations: layer[id.Delegation, Delegation]{table: Delegations, base: s.delegations},
+		completions: layer[id.Completion, delivery.Completion]{table: Completions, base: s.completions},
+		outgoing:    layer[id.Outgoing, delivery.Outgoing]{table: Outgoings, base: s.outgoing},
+		marks:       layer[string, Mark]{table: Marks, base: s.marks}, positions: layer[string, Position]{table: Positions, base: s.positions},
+		aliases: layer[string, Alias]{table: Aliases, base: s.aliases}, chats: layer[string, []id.Outgoing]{base: s.chats},
 		meta: s.meta,
 	}
 	o.meta.Commit++
 	return o
+}
+
+// Next begins the batch that follows a closed one, which may not be durable yet. It is decided upon what that one changes: so it
+// is dropped if that one fails, and it is closed only after that one was folded.
+func (o *Overlay) Next() *Overlay {
+	n := &Overlay{
+		st: o.st, meta: o.meta,
+		sessions: o.sessions.next(), routes: o.routes.next(), lanes: o.lanes.next(), turns: o.turns.next(), actions: o.actions.next(),
+		processes: o.processes.next(), delegations: o.delegations.next(), completions: o.completions.next(), outgoing: o.outgoing.next(),
+		marks: o.marks.next(), positions: o.positions.next(), aliases: o.aliases.next(), chats: o.chats.next(),
+	}
+	n.meta.Commit++
+	return n
+}
+
+// layers are the tables of the overlay.
+func (o *Overlay) layers() [13]interface {
+	changes(out []Change) []Change
+	fold()
+} {
+	return [...]interface {
+		changes(out []Change) []Change
+		fold()
+	}{
+		&o.sessions, &o.routes, &o.lanes, &o.turns, &o.actions, &o.processes, &o.delegations, &o.completions, &o.outgoing, &o.marks,
+		&o.positions, &o.aliases, &o.chats,
+	}
 }
 
 // Commit returns the number of the commit that this batch will be.
@@ -273,21 +316,12 @@ func (o *Overlay) Commit() uint64 { return o.meta.Commit }
 func (o *Overlay) Journal() []Record { return o.journal }
 
 // Changes returns everything that the batch writes: each record once, in the form that it has at the end of the batch; nil
-// when there is nothing to make durable. It closes the batch.
+// when there is nothing to make durable. It closes the batch: nothing of it is changed any more.
 func (o *Overlay) Changes() []Change {
 	out := make([]Change, 0, len(o.appended)+len(o.journal)+16)
-	out = o.sessions.changes(Sessions, out)
-	out = o.routes.changes(Routes, out)
-	out = o.lanes.changes(Lanes, out)
-	out = o.turns.changes(Turns, out)
-	out = o.actions.changes(Actions, out)
-	out = o.processes.changes(Processes, out)
-	out = o.delegations.changes(Delegations, out)
-	out = o.completions.changes(Completions, out)
-	out = o.outgoing.changes(Outgoings, out)
-	out = o.marks.changes(Marks, out)
-	out = o.positions.changes(Positions, out)
-	out = o.aliases.changes(Aliases, out)
+	for _, l := range o.layers() {
+		out = l.changes(out)
+	}
 	out = append(out, o.appended...)
 	for i := range o.journal {
 		out = append(out, Change{Journal, SeqKey(o.journal[i].Seq), &o.journal[i]})
@@ -302,19 +336,9 @@ func (o *Overlay) Changes() []Change {
 
 // Fold makes the batch the state. Call it once its changes are durable.
 func (o *Overlay) Fold() {
-	o.sessions.fold()
-	o.routes.fold()
-	o.lanes.fold()
-	o.turns.fold()
-	o.actions.fold()
-	o.processes.fold()
-	o.delegations.fold()
-	o.completions.fold()
-	o.outgoing.fold()
-	o.marks.fold()
-	o.positions.fold()
-	o.aliases.fold()
-	o.chats.fold()
+	for _, l := range o.layers() {
+		l.fold()
+	}
 	o.st.meta = o.meta
 }
 

@@ -27,8 +27,9 @@ type world struct {
 	lives   byte
 	todo    []machine.Effect // asked for, not carried out
 	timers  []timer
-	elapsed time.Duration // since the beginning, whatever the clock says
-	full    int           // so many commits will find the disk full
+	elapsed time.Duration    // since the beginning, whatever the clock says
+	last    *machine.Overlay // was decided, and is not folded yet: the next one is decided upon it
+	full    int              // so many commits will find the disk full
 	// unreadable are sessions whose records on the disk are damaged.
 	unreadable []id.Session
 	events     int
@@ -76,6 +77,7 @@ func newWorld() *world {
 func (w *world) start() {
 	w.lives++
 	w.state = machine.NewState(func(string) machine.Policy { return w.policy }, id.NewSource(rand.NewChaCha8([32]byte{w.lives})))
+	w.last = nil
 	readable := w.disk.clone()
 	for _, s := range w.unreadable {
 		delete(readable[machine.Sessions], string(s))
@@ -90,7 +92,14 @@ func (w *world) start() {
 func (w *world) apply(r machine.Request) (machine.Answer, error) {
 	o := w.state.Overlay()
 	s := step{request: r}
+	if w.last != nil { // as if it were on its way to the disk
+		o = w.last.Next()
+	}
 	s.answer, s.err = o.Apply(w.now, r)
+	if w.last != nil {
+		w.last.Fold()
+		w.last = nil
+	}
 	s.changes = plain(o.Changes())
 	s.effects = o.Effects()
 	if w.check != nil {
@@ -105,7 +114,7 @@ func (w *world) apply(r machine.Request) (machine.Answer, error) {
 		w.disk.write(s.changes)
 	}
 	if !s.lost {
-		o.Fold()
+		w.last = o
 	} else {
 		s.effects = nil
 	}
