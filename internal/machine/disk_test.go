@@ -32,6 +32,12 @@ func (d disk) write(changes []machine.Change) {
 			}
 			continue
 		}
+		if lines, ok := c.Value.([]machine.Record); ok {
+			for _, r := range lines {
+				d.write([]machine.Change{{Table: c.Table, Key: machine.SeqKey(r.Seq), Value: r}})
+			}
+			continue
+		}
 		b, err := json.Marshal(c.Value)
 		if err != nil {
 			panic(err)

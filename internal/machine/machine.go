@@ -18,7 +18,8 @@ var ErrStopped = errors.New("the gateway is stopping")
 // maxBatch bounds a batch, so that the first of many does not wait for all of them.
 const maxBatch = 1024
 
-// Out receives what a commit made durable: the effects in their order, and the journal. It is called for one
+// Out receives what a commit made durable: the effects in their order, and the journal, which is the machine's own again once
+// Out has returned. It is called for one
 // commit after the other and must not block.
 type Out func(effects []Issued, journal []Record)
 
@@ -42,7 +43,7 @@ type reply struct {
 	err    error
 }
 
-// New makes a machine on a loaded state. commit writes a batch in one transaction and returns once it is durable. now is
+// New makes a machine on a loaded state. commit writes a batch and returns once it is durable; it keeps nothing of what it got. now is
 // the wall clock.
 func New(state *State, commit func([]Change) error, out Out, now func() time.Time) *Machine {
 	return &Machine{state: state, commit: commit, out: out, now: now, queue: make(chan submission, maxBatch), ended: make(chan struct{})}
@@ -80,7 +81,7 @@ func (m *Machine) Submit(ctx context.Context, r Request) (Answer, error) {
 func (m *Machine) Run(ctx context.Context) error {
 	defer close(m.ended)
 	next := &batch{overlay: m.state.Overlay()}
-	var writing *batch
+	var writing, over *batch
 	written := make(chan error, 1)
 	for ending := false; ; {
 		queue, end := m.queue, ctx.Done()
@@ -97,7 +98,9 @@ func (m *Machine) Run(ctx context.Context) error {
 			if len(next.taken) == 0 {
 				return nil
 			}
-			writing, next = next, m.launch(next, written)
+			m.launch(next, written)
+			writing, next = next, next.follow(over)
+			over = nil
 			continue
 		}
 		select {
@@ -115,6 +118,7 @@ func (m *Machine) Run(ctx context.Context) error {
 				return fmt.Errorf("commit batch %d: %w", writing.overlay.Commit(), err)
 			default:
 				writing.overlay.Fold()
+				over = writing
 			}
 			writing = nil
 		}
@@ -151,9 +155,8 @@ func (m *Machine) fill(b *batch) {
 	}
 }
 
-// launch closes a batch, lets it be written, and begins the next one. written gets what came of it, after those who wait for the
-// batch.
-func (m *Machine) launch(b *batch, written chan<- error) (next *batch) {
+// launch closes a batch and lets it be written. written gets what came of it, after those who wait for the batch.
+func (m *Machine) launch(b *batch, written chan<- error) {
 	changes := b.overlay.Changes()
 	go func() { // Run waits for it
 		err := m.write(b.taken, changes)
@@ -165,7 +168,16 @@ func (m *Machine) launch(b *batch, written chan<- error) (next *batch) {
 		}
 		written <- err
 	}()
-	return &batch{overlay: b.overlay.Next()}
+}
+
+// follow begins the batch that comes after a closed one, in the room of one that is over; nil: there is none.
+func (b *batch) follow(over *batch) *batch {
+	next := &batch{overlay: b.overlay.Next()}
+	if over != nil {
+		next.overlay.recycle(over.overlay)
+		next.taken, next.replies = empty(over.taken), empty(over.replies)
+	}
+	return next
 }
 
 // refuse answers everybody in the batch with an error.

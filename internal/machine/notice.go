@@ -12,6 +12,7 @@ import (
 // comes from. before says that the work was started in a conversation of the place that fell idle.
 func notice(c delivery.Completion, before bool, turnNo int, now time.Time) string {
 	var b strings.Builder
+	b.Grow(len(c.Notice) + 300)
 	fmt.Fprintf(&b, "[homing:%s %s %s]\n", c.Kind, c.Subject, c.Status)
 	b.WriteString("This is a machine notice from Homing; no person wrote it.\n")
 	b.WriteString(strings.TrimSpace(c.Notice))
@@ -73,6 +74,7 @@ func failedProcess(p Process) bool {
 // processNotice is the body of a notice about an ended process.
 func processNotice(p Process, output string, truncated bool) string {
 	var b strings.Builder
+	b.Grow(len(output) + len(p.Command) + 100)
 	fmt.Fprintf(&b, "Command: %s\n", p.Command)
 	if !p.StartedAt.IsZero() && !p.EndedAt.IsZero() {
 		fmt.Fprintf(&b, "Ran for %s.\n", p.EndedAt.Sub(p.StartedAt).Round(10*time.Millisecond))

@@ -40,7 +40,7 @@ const (
 func (t Table) Done() Table { return t + ".done" }
 
 // Change is one record to write, or with a nil value to delete. The value is a record or a pointer to one; whoever gets it
-// changes nothing in it.
+// changes nothing in it. The journal of a batch is one change, a []Record under the number of its first line.
 type Change struct {
 	Table Table
 	Key   string
@@ -178,7 +178,8 @@ func (l *layer[K, V]) put(k K, v V) {
 		*p = v // nobody else has it before the batch is closed
 		return
 	}
-	l.keep(k, &v)
+	fresh := v // here, and not above: v itself would be allocated at every call
+	l.keep(k, &fresh)
 }
 
 func (l *layer[K, V]) del(k K) { l.keep(k, nil) }
@@ -222,6 +223,13 @@ func (l *layer[K, V]) fold() {
 	}
 }
 
+// recycle takes the room of a layer that is over.
+func (l *layer[K, V]) recycle(old layered) {
+	was := old.(*layer[K, V])
+	clear(was.set)
+	l.set, l.order = was.set, empty(was.order)
+}
+
 // changes is for the batch whose layer this is, once the one before it was folded.
 func (l *layer[K, V]) changes(out []Change) []Change {
 	if l.table == "" {
@@ -259,6 +267,7 @@ type Overlay struct {
 	meta        Meta
 
 	appended []Change
+	out      []Change // once it is closed
 	journal  []Record
 	effects  []Effect
 	woken    []id.Session // something came for them that asks for a turn
@@ -295,15 +304,35 @@ func (o *Overlay) Next() *Overlay {
 	return n
 }
 
-// layers are the tables of the overlay.
-func (o *Overlay) layers() [13]interface {
+// recycle gives a new batch the room of one that is over: that was folded, and that no batch is decided upon any more. What was
+// made for a batch much larger than its latest is let go.
+func (o *Overlay) recycle(old *Overlay) {
+	if len(old.journal) < cap(old.journal)/4 {
+		return
+	}
+	was := old.layers()
+	for i, l := range o.layers() {
+		l.recycle(was[i])
+	}
+	o.appended, o.out, o.journal, o.effects = empty(old.appended), empty(old.out), empty(old.journal), empty(old.effects)
+}
+
+// empty is the room of a list.
+func empty[T any](list []T) []T {
+	clear(list)
+	return list[:0]
+}
+
+// layered is a layer of whatever table.
+type layered interface {
 	changes(out []Change) []Change
 	fold()
-} {
-	return [...]interface {
-		changes(out []Change) []Change
-		fold()
-	}{
+	recycle(old layered)
+}
+
+// layers are the tables of the overlay.
+func (o *Overlay) layers() [13]layered {
+	return [...]layered{
 		&o.sessions, &o.routes, &o.lanes, &o.turns, &o.actions, &o.processes, &o.delegations, &o.completions, &o.outgoing, &o.marks,
 		&o.positions, &o.aliases, &o.chats,
 	}
@@ -318,20 +347,21 @@ func (o *Overlay) Journal() []Record { return o.journal }
 // Changes returns everything that the batch writes: each record once, in the form that it has at the end of the batch; nil
 // when there is nothing to make durable. It closes the batch: nothing of it is changed any more.
 func (o *Overlay) Changes() []Change {
-	out := make([]Change, 0, len(o.appended)+len(o.journal)+16)
+	out := o.out
 	for _, l := range o.layers() {
 		out = l.changes(out)
 	}
 	out = append(out, o.appended...)
-	for i := range o.journal {
-		out = append(out, Change{Journal, SeqKey(o.journal[i].Seq), &o.journal[i]})
+	if len(o.journal) > 0 {
+		out = append(out, Change{Journal, SeqKey(o.journal[0].Seq), o.journal})
 	}
 	if len(out) == 0 && o.meta.Clean == o.st.meta.Clean {
 		o.meta.Commit = o.st.meta.Commit // the batch only read: its effects stand on what was durable before
 		return nil
 	}
 	o.meta.At = o.now
-	return append(out, Change{Metas, "meta", o.meta})
+	o.out = append(out, Change{Metas, "meta", o.meta})
+	return o.out
 }
 
 // Fold makes the batch the state. Call it once its changes are durable.

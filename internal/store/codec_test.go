@@ -419,7 +419,11 @@ func routed(t testing.TB) []machine.Change {
 	var changes []machine.Change
 	commit := func(batch []machine.Change) error {
 		for _, c := range batch {
-			if c.Value != nil {
+			if lines, ok := c.Value.([]machine.Record); ok {
+				for _, r := range lines {
+					changes = append(changes, machine.Change{Table: c.Table, Key: machine.SeqKey(r.Seq), Value: r})
+				}
+			} else if c.Value != nil {
 				changes = append(changes, c)
 			}
 		}

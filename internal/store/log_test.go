@@ -75,7 +75,7 @@ func TestLogAndTablesReadAsOne(t *testing.T) {
 					changes = append(changes, machine.Change{Table: machine.Entries, Key: k, Value: machine.Entry{Session: id.Session(key), Seq: seq % 17, Content: word}})
 					entries[k] = word
 				case 4:
-					changes = append(changes, machine.Change{Table: machine.Journal, Key: machine.SeqKey(seq), Value: machine.Record{Seq: seq, Kind: "x"}})
+					changes = append(changes, machine.Change{Table: machine.Journal, Key: machine.SeqKey(seq), Value: []machine.Record{{Seq: seq, Kind: "x"}}})
 				}
 			}
 			if err := db.Commit(changes); err != nil {
@@ -160,12 +160,12 @@ func TestJournal(t *testing.T) {
 	db.FoldAt(400)
 	seq := uint64(0)
 	for block := range 30 {
-		var changes []machine.Change
+		var lines []machine.Record
 		for range block%4 + 1 {
 			seq++
-			changes = append(changes, machine.Change{Table: machine.Journal, Key: machine.SeqKey(seq), Value: machine.Record{Seq: seq, Kind: "turn", At: noon}})
+			lines = append(lines, machine.Record{Seq: seq, Kind: "turn", At: noon})
 		}
-		if err := db.Commit(changes); err != nil {
+		if err := db.Commit([]machine.Change{{Table: machine.Journal, Key: machine.SeqKey(lines[0].Seq), Value: lines}}); err != nil {
 			t.Fatal(err)
 		}
 	}

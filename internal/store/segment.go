@@ -68,20 +68,20 @@ func (s *segment) put(t machine.Table, key string, record any) error {
 
 // putJournal appends the journal of a batch as one record under the number of its first line: lines are written together
 // and read together, and there are more of them than of everything else.
-func (s *segment) putJournal(lines []machine.Change) error {
-	s.name(machine.Journal, lines[0].Key)
+func (s *segment) putJournal(key string, lines []machine.Record) error {
+	s.name(machine.Journal, key)
 	from := len(s.bytes)
 	s.bytes = append(s.bytes, present)
-	for _, c := range lines {
+	for i := range lines {
 		at := len(s.bytes)
-		b, err := appendValue(append(s.bytes, 0, 0, 0, 0), c.Value)
+		b, err := appendValue(append(s.bytes, 0, 0, 0, 0), &lines[i])
 		if err != nil {
 			return fmt.Errorf("encode a line of the journal: %w", err)
 		}
 		binary.BigEndian.PutUint32(b[at:at+4], uint32(len(b)-at-4))
 		s.bytes = b
 	}
-	s.end(machine.Journal, lines[0].Key, from)
+	s.end(machine.Journal, key, from)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -303,34 +302,22 @@ func (db *DB) fits(c machine.Change) error {
 
 // encode appends a batch to s.
 func (db *DB) encode(s *segment, changes []machine.Change) error {
-	for len(changes) > 0 {
-		c := changes[0]
+	for _, c := range changes {
 		if err := db.fits(c); err != nil {
 			return err
 		}
-		if c.Table == machine.Journal {
-			n := slices.IndexFunc(changes, func(c machine.Change) bool { return c.Table != machine.Journal })
-			if n < 0 {
-				n = len(changes)
-			}
-			if err := s.putJournal(changes[:n]); err != nil {
-				return err
-			}
-			changes = changes[n:]
-			continue
-		}
-		changes = changes[1:]
-		if copied, ok := c.Value.(machine.Copy); ok {
-			if err := db.copyEntries(s, copied); err != nil {
-				return err
-			}
-			continue
-		}
-		if c.Value == nil {
+		var err error
+		switch v := c.Value.(type) {
+		case nil:
 			s.add(c.Table, c.Key, nil)
-			continue
+		case machine.Copy:
+			err = db.copyEntries(s, v)
+		case []machine.Record:
+			err = s.putJournal(c.Key, v)
+		default:
+			err = s.put(c.Table, c.Key, v)
 		}
-		if err := s.put(c.Table, c.Key, c.Value); err != nil {
+		if err != nil {
 			return err
 		}
 	}

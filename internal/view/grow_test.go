@@ -44,7 +44,7 @@ func (w *world) history(began time.Time, n, lines int) {
 		for range lines {
 			w.lines++
 			seq := 1_000_000 + w.lines // beyond what the machine writes
-			put(machine.Journal, machine.SeqKey(seq), machine.Record{Seq: seq, Commit: seq, At: at, Kind: "turn", ID: string(t.ID), State: "running", Session: s.ID, Route: key})
+			put(machine.Journal, machine.SeqKey(seq), []machine.Record{{Seq: seq, Commit: seq, At: at, Kind: "turn", ID: string(t.ID), State: "running", Session: s.ID, Route: key}})
 		}
 		if len(batch) > 50_000 {
 			flush()
