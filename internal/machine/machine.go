@@ -18,6 +18,9 @@ var ErrStopped = errors.New("the gateway is stopping")
 // maxBatch bounds a batch, so that the first of many does not wait for all of them.
 const maxBatch = 1024
 
+// leading is how many requests a commit waits for when none is under way: the next ones are decided on while it is written.
+const leading = 128
+
 // Out receives what a commit made durable: the effects in their order, and the journal, which is the machine's own again once
 // Out has returned. It is called for one
 // commit after the other and must not block.
@@ -140,7 +143,7 @@ func (m *Machine) take(b *batch, s submission) {
 
 // fill takes what has queued, and what those hand in who are about to: there is no better time for it than before a commit.
 func (m *Machine) fill(b *batch) {
-	for yielded := false; len(b.taken) < maxBatch; {
+	for yielded := false; len(b.taken) < leading; {
 		select {
 		case s := <-m.queue:
 			m.take(b, s)

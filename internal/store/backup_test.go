@@ -158,7 +158,7 @@ func TestCheck(t *testing.T) {
 		"empty":             {cut(func(int64) int64 { return 0 }), store.ErrDamaged},
 		"cut in half":       {cut(func(n int64) int64 { return n / 2 }), store.ErrDamaged},
 		"last byte gone":    {cut(func(n int64) int64 { return n - 1 }), store.ErrDamaged},
-		"last page gone":    {cut(func(n int64) int64 { return n - int64(os.Getpagesize()) }), store.ErrDamaged},
+		"last page gone":    {cut(func(n int64) int64 { return n - store.PageSize }), store.ErrDamaged},
 		"unreadable":        {put("outgoing", "out_1", "{not json"), store.ErrDamaged},
 		"newer":             {put("meta", "schema", "99"), store.ErrNewer},
 		"schema unheard-of": {put("meta", "schema", "x"), store.ErrDamaged},

@@ -2,6 +2,9 @@ package store
 
 import "os"
 
+// PageSize is that of a new file.
+const PageSize = pageSize
+
 // OpenWithin opens the store with a log of these measures.
 func OpenWithin(path string, first, longest, fold int) (*DB, error) {
 	return openWithin(path, limits{int64(first), int64(longest), fold})

@@ -52,6 +52,10 @@ type DB struct {
 	looked, synced atomic.Uint64
 }
 
+// pageSize is that of a new file: bbolt writes page by page, and a fold writes many records that lie side by side. A file keeps the
+// one that it was made with.
+const pageSize = 16 << 10
+
 // openTimeout is how long a file that another process holds is waited for.
 const openTimeout = 2 * time.Second
 
@@ -82,6 +86,7 @@ func writing() *bbolt.Options {
 		// A synced freelist is rewritten whole in every commit; without it Open walks the file, which preread has warmed.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
+		PageSize:       pageSize,
 		// Address space only: a commit that must grow the map would wait for readers.
 		InitialMmapSize: mapSize,
 	}
@@ -129,7 +134,7 @@ func open(path string, o *bbolt.Options) (db *DB, err error) {
 
 // errTooSmall returns err itself when bbolt refused a file for its size, for which it has no sentinel.
 func errTooSmall(path string, err error) error {
-	if st, e := os.Stat(path); e == nil && st.Size() > 0 && st.Size() < int64(4*os.Getpagesize()) {
+	if st, e := os.Stat(path); e == nil && st.Size() > 0 && st.Size() < 4*pageSize {
 		return err
 	}
 	return ErrDamaged

@@ -228,13 +228,14 @@ func TestDamagedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page := store.PageSize
 	bothMetas := bytes.Clone(good)
-	for i := range 2 * os.Getpagesize() {
+	for i := range 2 * page {
 		bothMetas[i] ^= 0x5a
 	}
 	for name, content := range map[string][]byte{
-		"both meta pages": bothMetas, "cut in the middle": good[:len(good)/2+100], "a few bytes": []byte("hello"), "one page": good[:os.Getpagesize()],
-		"a page of zeroes": append(bytes.Clone(good[:3*os.Getpagesize()]), make([]byte, len(good)-3*os.Getpagesize())...),
+		"both meta pages": bothMetas, "cut in the middle": good[:len(good)/2+100], "a few bytes": []byte("hello"), "one page": good[:page],
+		"a page of zeroes": append(bytes.Clone(good[:3*page]), make([]byte, len(good)-3*page)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, "damaged.db")
