@@ -120,9 +120,9 @@ func (f *family) reapOrphans() {
 
 // kin returns the living descendants but the leader: those in its group, and those that have left it.
 func (f *family) kin() (members, escaped []stat, err error) {
-	// All descendants hang below our children, so without one but the leader there are none, and the whole of /proc need
-	// not be read. This is how nearly every command ends.
-	if errors.Is(waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT), unix.ECHILD) {
+	// All descendants hang below our children: without one that lives there are none, and nothing of /proc need be read. That is
+	// so when there is no child that may be stopped, and nearly every command ends like this.
+	if errors.Is(waitid(unix.P_ALL, 0, nil, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT|unix.WALL), unix.ECHILD) {
 		return nil, nil, nil
 	}
 	if pids, ok := ownChildren(); ok && (len(pids) == 0 || (len(pids) == 1 && pids[0] == f.leader && !f.reaped)) {

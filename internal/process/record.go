@@ -49,27 +49,46 @@ func writeRecord(dir, name string, v any) error {
 
 // replaceRecord is writeRecord with a choice: without durable, it outlives every process but not a power cut.
 func replaceRecord(dir, name string, v any, durable bool) error {
-	data, err := json.Marshal(v)
+	d, err := newDraft(dir, name)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", name, err)
+		return err
 	}
+	return d.publish(v, durable)
+}
+
+// draft is the file of a record that has not got its name yet. To make a file takes longer than to fill it: who knows that a
+// record is going to be written, and will be waited for, makes it before.
+type draft struct {
+	dir, name string
+	file      *os.File
+}
+
+func newDraft(dir, name string) (*draft, error) {
 	f, err := os.CreateTemp(dir, name+".*.tmp") // made with mode 0600
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
-	_, err = f.Write(append(data, '\n'))
+	return &draft{dir, name, f}, nil
+}
+
+// publish lets the draft be the record, with v in it. It can be called once.
+func (d *draft) publish(v any, durable bool) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = d.file.Write(append(data, '\n'))
+	}
 	if err == nil && durable {
-		err = f.Sync()
+		err = d.file.Sync()
 	}
-	if cerr := f.Close(); err == nil {
+	if cerr := d.file.Close(); err == nil {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
+		err = os.Rename(d.file.Name(), filepath.Join(d.dir, d.name))
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what is left over is told by its .tmp, and harmless
-		return fmt.Errorf("write %s: %w", name, err)
+		_ = os.Remove(d.file.Name()) // what is left over is told by its .tmp, and harmless
+		return fmt.Errorf("write %s: %w", d.name, err)
 	}
 	return nil
 }

@@ -74,6 +74,7 @@ type supervisor struct {
 
 	spec     Spec
 	started  Started
+	record   *draft // of the end; nil: it is made when it is written
 	pump     *pump
 	output   int // the pipe's write end, until the command has it
 	family   family
@@ -92,7 +93,8 @@ func (s *supervisor) run() error {
 	if kill, wanted := wantedKill(s.dir); wanted {
 		return s.conclude(Exit{State: FailedStart, Reason: killedBeforeStart + kill.Reason})
 	}
-	if err := s.start(); err != nil {
+	err := s.start()
+	if err != nil {
 		return s.conclude(Exit{State: FailedStart, Reason: err.Error()})
 	}
 	s.reached("running")
@@ -100,9 +102,12 @@ func (s *supervisor) run() error {
 		s.reached("before pump")
 		s.pump.run()
 	}()
+	if s.record, err = newDraft(s.dir, exitFile); err != nil {
+		s.record = nil // it is tried again
+	}
 	e := s.attend()
 	s.reached("before exit record")
-	err := s.conclude(e)
+	err = s.conclude(e)
 	s.reached("after exit record")
 	return err
 }
@@ -228,7 +233,7 @@ func (s *supervisor) conclude(e Exit) error {
 		e.Output = s.pump.totals()
 	}
 	for {
-		err := replaceRecord(s.dir, exitFile, e, false)
+		err := s.recordEnd(e)
 		if err == nil {
 			break
 		}
@@ -242,6 +247,15 @@ func (s *supervisor) conclude(e Exit) error {
 		s.complain(err) // the record is there, and what can be done was
 	}
 	return nil
+}
+
+// recordEnd gives the final record its name.
+func (s *supervisor) recordEnd(e Exit) error {
+	if d := s.record; d != nil {
+		s.record = nil
+		return d.publish(e, false)
+	}
+	return replaceRecord(s.dir, exitFile, e, false)
 }
 
 // hangUp lets go of gates, which wakes whoever waits at them. One that was let go of before is passed over: its descriptor

@@ -71,8 +71,12 @@ func TestReplayOfACutLog(t *testing.T) {
 	for n := range want {
 		stood, b := aLog(t, 12, 7, want[:n]...)
 		written, _ := aLog(t, 12, 7, want[:n+1]...)
-		for cut := range written {
-			file := append(bytes.Clone(written[:cut]), stood[cut:]...)
+		file := bytes.Clone(stood)
+		for cut, x := range written {
+			if file[cut] == x {
+				continue
+			}
+			file[cut] = x
 			got, _, err := replayed(file, b)
 			if err != nil || !same(got, want[:n]) && !same(got, want[:n+1]) {
 				t.Fatalf("%d records, cut at %d: %d are there, %v", n+1, cut, len(got), err)
