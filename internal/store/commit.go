@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -53,10 +52,10 @@ func (db *DB) commit(changes []machine.Change) error {
 		db.breaks(err)
 		return err
 	}
-	kept := segment{bytes.Clone(s.bytes[:n]), s.head, s.changes}
 	db.mu.Lock()
-	db.pending[0].merge(kept)
-	size := db.pending[0].size
+	young := db.pending[0]
+	young.merge(segment{young.keep(s.bytes[:n]), s.head, s.changes})
+	size := young.size
 	db.mu.Unlock()
 	if size >= db.limits.fold && db.folding == nil {
 		db.fold()
@@ -131,7 +130,11 @@ func (db *DB) fold() {
 	if f == nil {
 		f = &folding{layer: db.pending[0], next: db.log.next, at: db.log.at}
 		db.mu.Lock()
-		db.pending = pending{newLayer(), f.layer}
+		young := db.spare
+		if db.spare = nil; young == nil {
+			young = newLayer()
+		}
+		db.pending = pending{young, f.layer}
 		db.mu.Unlock()
 	}
 	f.done, f.err = make(chan struct{}), nil
@@ -149,6 +152,10 @@ func (db *DB) fold() {
 		if f.err == nil {
 			db.mu.Lock()
 			db.pending = db.pending[:1:1]
+			if f.layer.readers.Load() == 0 && f.layer.size < 2*db.limits.fold { // who reads from now on does not get it
+				f.layer.empty()
+				db.spare = f.layer
+			}
 			db.mu.Unlock()
 		}
 	}()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 
@@ -12,8 +13,9 @@ import (
 )
 
 // pending is what the log holds and the tables do not: one layer, into which commits go, and while an older one is being
-// folded into the tables, that one as well; the younger comes first. A reader keeps the list with which it began: a layer only ever grows,
-// and one that was folded is dropped from the list, not emptied. DB.mu guards the list and all layers.
+// folded into the tables, that one as well; the younger comes first. A reader keeps the list with which it began: a layer only
+// ever grows, one that was folded is dropped from the list, and it is emptied only when nobody reads it any more. DB.mu guards the
+// list and all layers.
 type pending []*layer
 
 // layer holds the records of a part of the log.
@@ -21,7 +23,10 @@ type layer struct {
 	tables map[machine.Table]*layerTable
 	// segments are the batches as they came: the records are parts of them.
 	segments [][]byte
-	size     int // of those, in bytes
+	size     int      // of those, in bytes
+	chunks   [][]byte // what they are parts of
+	filling  int      // the chunk into which the next one goes
+	readers  atomic.Int32
 }
 
 type layerTable struct {
@@ -40,6 +45,40 @@ func groupOf(key string) string {
 }
 
 func newLayer() *layer { return &layer{tables: map[machine.Table]*layerTable{}} }
+
+// chunk is about how much room a layer makes at once.
+const chunk = 256 << 10
+
+// keep copies bytes to where they stay as long as the layer.
+func (l *layer) keep(b []byte) []byte {
+	for ; l.filling < len(l.chunks); l.filling++ {
+		if c := l.chunks[l.filling]; cap(c)-len(c) >= len(b) {
+			break
+		}
+	}
+	if l.filling == len(l.chunks) {
+		l.chunks = append(l.chunks, make([]byte, 0, max(chunk, len(b))))
+	}
+	c := &l.chunks[l.filling]
+	from := len(*c)
+	*c = append(*c, b...)
+	return (*c)[from:len(*c):len(*c)]
+}
+
+// empty makes a layer that nobody has any more ready for other records, in the same room.
+func (l *layer) empty() {
+	for _, t := range l.tables {
+		keys := t.groups[""][:0]
+		clear(t.values)
+		clear(t.groups)
+		t.groups[""] = keys
+	}
+	for i := range l.chunks {
+		l.chunks[i] = l.chunks[i][:0]
+	}
+	clear(l.segments)
+	l.segments, l.size, l.filling = l.segments[:0], 0, 0
+}
 
 // merge takes a batch. It keeps its bytes.
 func (l *layer) merge(s segment) {
@@ -130,6 +169,16 @@ func (t *layerTable) collect(prefix string, out []fresh) []fresh {
 	return out
 }
 
+// keys returns all keys in order. Within a group they came nearly so.
+func (t *layerTable) keys() []string {
+	keys := make([]string, 0, len(t.values))
+	for _, g := range slices.Sorted(maps.Keys(t.groups)) {
+		keys = append(keys, t.groups[g]...)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // fold writes the layer to its tables, each record once, in the order of keys.
 func (l *layer) fold(tx *bbolt.Tx) error {
 	for _, name := range slices.Sorted(maps.Keys(l.tables)) {
@@ -138,10 +187,10 @@ func (l *layer) fold(tx *bbolt.Tx) error {
 			return fmt.Errorf("there is no table %s", name)
 		}
 		b.FillPercent = 0.9 // keys come in order
-		values := l.tables[name].values
-		for _, k := range slices.Sorted(maps.Keys(values)) {
+		t := l.tables[name]
+		for _, k := range t.keys() {
 			var err error
-			if v := values[k]; v == nil {
+			if v := t.values[k]; v == nil {
 				err = b.Delete([]byte(k))
 			} else {
 				err = b.Put([]byte(k), v)

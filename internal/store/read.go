@@ -85,6 +85,10 @@ func (db *DB) view(doing string, f func(view) error) error {
 	return db.guard(doing, func() error {
 		db.mu.RLock()
 		p := db.pending
+		for _, l := range p {
+			l.readers.Add(1)
+			defer l.readers.Add(-1)
+		}
 		tx, err := db.bolt.Begin(false) // not before p: what a fold took out of p stands in the tables
 		db.mu.RUnlock()
 		if err != nil {

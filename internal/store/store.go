@@ -48,6 +48,7 @@ type DB struct {
 
 	mu      sync.RWMutex
 	pending pending
+	spare   *layer // an empty one
 
 	looked, synced atomic.Uint64
 }
