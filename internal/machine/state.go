@@ -360,8 +360,9 @@ func (o *Overlay) Changes() []Change {
 		return nil
 	}
 	o.meta.At = o.now
-	o.out = append(out, Change{Metas, "meta", o.meta})
-	return o.out
+	out = append(out, Change{Metas, "meta", o.meta})
+	o.out = out
+	return out
 }
 
 // Fold makes the batch the state. Call it once its changes are durable.

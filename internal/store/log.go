@@ -46,7 +46,7 @@ type limits struct {
 	fold    int   // how much is pending when it is folded: the memory that the log costs, and how long a start reads
 }
 
-var usual = limits{first: 1 << 20, longest: 32 << 20, fold: 8 << 20}
+var usual = limits{first: 256 << 10, longest: 32 << 20, fold: 8 << 20}
 
 // LogPath is where the log of a store stands that was not closed in order.
 func LogPath(path string) string { return path + "-wal" }
