@@ -234,9 +234,9 @@ func (db *DB) Close() error {
 		<-db.folding.done
 	}
 	whole := db.broken == nil && err == nil
-	err = errors.Join(err, db.log.f.Close(), db.bolt.Close())
-	if whole { // if this is not done, the next start does it
-		_ = os.Remove(LogPath(db.path))
+	err = errors.Join(err, db.log.f.Close())
+	if whole { // as long as the lock is held: from then on another one may have a log there
+		_ = os.Remove(LogPath(db.path)) // one that stays is nobody's, and the next start sees to it
 	}
-	return err
+	return errors.Join(err, db.bolt.Close())
 }

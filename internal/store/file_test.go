@@ -101,6 +101,45 @@ func TestClosedStoreNeedsNoLog(t *testing.T) {
 	}
 }
 
+// A store that goes from hand to hand is found sound by each, has a log as long as it is open, and loses nothing.
+func TestStoreFromHandToHand(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "homing.db")
+	const rounds = 40
+	turn := func() error {
+		db, err := store.Open(path)
+		for errors.Is(err, store.ErrInUse) {
+			db, err = store.Open(path)
+		}
+		if err != nil {
+			return err
+		}
+		s, _, err := store.Get[session.Session](db, machine.Sessions, "ses_1")
+		if err == nil {
+			err = numbered(db, int(s.Epoch)+1, 10)
+		}
+		if err == nil {
+			_, err = os.Stat(path + "-wal")
+		}
+		return errors.Join(err, db.Close())
+	}
+	done := make(chan error)
+	for range 2 {
+		go func() {
+			var err error
+			for range rounds {
+				err = errors.Join(err, turn())
+			}
+			done <- err
+		}()
+	}
+	if err := errors.Join(<-done, <-done); err != nil {
+		t.Error(err)
+	}
+	if got := epoch(t, open(t, path)); got != 2*rounds {
+		t.Errorf("the last batch is %d, want %d", got, 2*rounds)
+	}
+}
+
 // The last batch may be on the disk in part when the power fails: then it was acknowledged to nobody, and is dropped. Whatever part
 // it is, and whatever stood there before.
 func TestTornBatchIsDropped(t *testing.T) {

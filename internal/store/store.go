@@ -153,6 +153,10 @@ func (db *DB) prepare() error {
 		if l.f, err = os.OpenFile(LogPath(db.path), os.O_RDWR, 0); err != nil {
 			return fmt.Errorf("open the log of the store: %w", err)
 		}
+		// The process before this one may have died between writing and syncing: what was read is acted on from here.
+		if err := datasync(l.f); err != nil {
+			return errors.Join(fmt.Errorf("open the log of the store: %w", err), l.f.Close())
+		}
 		return nil
 	}
 	if l, err = createLog(db.path, db.limits); err != nil {

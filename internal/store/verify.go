@@ -25,6 +25,9 @@ func verify(path string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
+	if st, err = os.Stat(path); err != nil { // before, another process may have been at it
+		return err
+	}
 	// A file that was cut leaves mapped pages that are not there: touching them is a fault, which then is a panic.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err = db.guard("look at the store", func() error {
