@@ -31,10 +31,10 @@ func sendFault(err error) *chat.SendError {
 	return &chat.SendError{Fault: chat.Refused, Class: refusal(e), Err: e}
 }
 
-// unchanged tells whether an edit was refused because the message already is as it should be.
-func unchanged(err error) bool {
+// already tells whether a change was refused because things are as they are to be. Telegram says so in words only.
+func already(err error, words string) bool {
 	e, ok := errors.AsType[*apiError](err)
-	return ok && e.code == http.StatusBadRequest && strings.Contains(strings.ToLower(e.words), "message is not modified")
+	return ok && e.code == http.StatusBadRequest && strings.Contains(strings.ToLower(e.words), words)
 }
 
 // refusal tells why Telegram does not want a message. Most reasons share the code 400 and differ in nothing but words.

@@ -33,36 +33,6 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	return chat.Receipt{MessageID: formatID(int64(m.ID))}, nil
 }
 
-// Edit makes one editMessageText call.
-func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound) error {
-	to, _, err := place(out.To)
-	if err != nil {
-		return err
-	}
-	n, ok := number(messageID)
-	if !ok || n < 1 || n > 1<<31-1 {
-		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Telegram: want a number", messageID)}
-	}
-	ctx, cancel := a.deadline(ctx)
-	defer cancel()
-	_, err = a.bot.EditMessageText(ctx, &bot.EditMessageTextParams{
-		ChatID: to, MessageID: int(n), Text: out.Text,
-		LinkPreviewOptions: noPreview(), ReplyMarkup: keyboard(out.Buttons), ParseMode: mode(out),
-	})
-	if err != nil && !unchanged(err) {
-		return sendFault(err)
-	}
-	return nil
-}
-
-// EditPace is what Telegram puts up with for long: it is stricter in groups.
-func (a *Adapter) EditPace(to chat.Address) time.Duration {
-	if id, _ := number(to.Chat); id < 0 {
-		return 3 * time.Second
-	}
-	return 1500 * time.Millisecond
-}
-
 func noPreview() *models.LinkPreviewOptions { return &models.LinkPreviewOptions{IsDisabled: new(true)} }
 
 func mode(out chat.Outbound) models.ParseMode {

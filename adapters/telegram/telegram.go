@@ -62,7 +62,7 @@ func (o Options) String() string {
 // GoString leaves the token out.
 func (o Options) GoString() string { return o.String() }
 
-// Adapter serves one bot. It implements chat.Adapter, chat.Editor, chat.Typer and chat.Menu.
+// Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Menu, and what is in edit.go.
 type Adapter struct {
 	options Options
 	account chat.Account
@@ -75,7 +75,6 @@ type Adapter struct {
 
 var (
 	_ chat.Adapter = (*Adapter)(nil)
-	_ chat.Editor  = (*Adapter)(nil)
 	_ chat.Typer   = (*Adapter)(nil)
 	_ chat.Menu    = (*Adapter)(nil)
 )

@@ -74,6 +74,16 @@ type Editor interface {
 	EditPace(to Address) time.Duration
 }
 
+// Remover is an adapter that can take back a message of ours. A message that is gone already is no error.
+type Remover interface {
+	Remove(ctx context.Context, to Address, messageID string) error
+}
+
+// Reactor is an adapter that can mark a person's message as seen, without a message of its own.
+type Reactor interface {
+	React(ctx context.Context, to Address, messageID string) error
+}
+
 // Observer is an adapter that can be asked whether a message arrived, where a send's outcome is unknown.
 type Observer interface {
 	// Observe looks for what was sent under out.Key in out.To since then; found is false only if the platform has shown

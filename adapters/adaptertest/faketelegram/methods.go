@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
-	"time"
 )
 
 // MaxText is the longest text of a message, in UTF-16 units and without markup.
@@ -29,13 +27,17 @@ func (s *Server) call(ctx context.Context, method string, p map[string]string) r
 		return result(true)
 	case "sendmessage":
 		return s.send(p)
+	case "editmessagetext":
+		return s.edit(p)
+	case "deletemessage":
+		return s.remove(p)
+	case "setmessagereaction":
+		return s.react(p)
 	case "sendchataction":
 		if _, refusal := s.place(p); !refusal.OK {
 			return refusal
 		}
 		return result(true)
-	case "editmessagetext":
-		return s.edit(p)
 	case "answercallbackquery":
 		return s.answerPress(p["callback_query_id"])
 	case "setmycommands":
@@ -120,34 +122,6 @@ func content(p map[string]string) (string, []Entity, reply) {
 		return "", nil, refuse(400, "Bad Request: message is too long")
 	}
 	return text, entities, reply{OK: true}
-}
-
-// edit changes a message of the bot. What the call leaves out, buttons included, is gone.
-func (s *Server) edit(p map[string]string) reply {
-	r, refusal := s.place(p)
-	if !refusal.OK {
-		return refusal
-	}
-	m := r.post(number(p["message_id"]))
-	switch {
-	case m == nil:
-		return refuse(400, "Bad Request: message to edit not found")
-	case m.From != s.bot.ID:
-		return refuse(400, "Bad Request: message can't be edited")
-	}
-	text, entities, refusal := content(p)
-	if !refusal.OK {
-		return refusal
-	}
-	buttons, refusal := parseButtons(p["reply_markup"])
-	if !refusal.OK {
-		return refusal
-	}
-	if m.Text == text && slices.Equal(m.Entities, entities) && slices.Equal(m.Buttons, buttons) {
-		return refuse(400, "Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
-	}
-	m.Text, m.Entities, m.Buttons, m.EditedAt = text, entities, buttons, time.Now()
-	return result(s.present(r, m))
 }
 
 func (s *Server) setCommands(raw string) reply {

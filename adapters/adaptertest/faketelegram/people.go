@@ -16,6 +16,9 @@ type Message struct {
 	ReplyTo          int64
 	Silent           bool
 	Deleted          bool
+	Edits            int    // how often it was changed
+	First            string // its text before that
+	Reaction         string // of the bot
 	At               time.Time
 	EditedAt         time.Time
 	Buttons          []Button
@@ -160,7 +163,7 @@ func (s *Server) Upgrade(from, to int64) {
 
 func (r *room) add(m *Message) *Message {
 	r.nextID++
-	m.ID, m.Chat, m.At = r.nextID, r.id, time.Now()
+	m.ID, m.Chat, m.At, m.First = r.nextID, r.id, time.Now(), m.Text
 	r.posts = append(r.posts, m)
 	return m
 }
@@ -220,6 +223,16 @@ func (s *Server) Visible(chat int64) []Message {
 		}
 	}
 	return out
+}
+
+// Post gives a message of anybody.
+func (s *Server) Post(chat, message int64) Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.chats[chat].post(message); m != nil {
+		return *m
+	}
+	return Message{}
 }
 
 // Commands gives the command menu.
