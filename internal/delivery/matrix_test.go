@@ -48,6 +48,9 @@ func show(m delivery.Outgoing) string {
 		if p.Marked {
 			s += " marked"
 		}
+		if p.Edits != "" {
+			s += " edits"
+		}
 		parts = append(parts, s)
 	}
 	line := fmt.Sprintf("%-8s [%s]", m.State, strings.Join(parts, ", "))
@@ -131,6 +134,9 @@ func TestNextMatrix(t *testing.T) {
 		{"delivery.unknown: resend", message, "Sq", resend},
 		{"delivery.unknown: resend, bears the mark", part(func(p *delivery.Part) { p.Marked = true }), "Sq", resend},
 		{"the platform deduplicates", changed(func(m *delivery.Outgoing) { m.Idempotent = true }), "Sq", policy},
+		{"an edit", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", policy},
+		{"an edit, delivery.unknown: resend", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", resend},
+		{"an edit in plain text already", part(func(p *delivery.Part) { p.Edits, p.Plain = "m0", true }), "S", policy},
 		{"queued: a report that nobody waits for", message, "q", policy},
 		{"sent: a report that comes twice", message, "s", policy},
 	} {

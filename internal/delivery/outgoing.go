@@ -31,6 +31,8 @@ type Part struct {
 	Marked    bool         `json:"marked,omitempty"`
 	State     MessageState `json:"state"`
 	MessageID string       `json:"message_id,omitempty"`
+	// Edits is the message that the part is put into instead of being sent as one of its own: the preview of its turn.
+	Edits string `json:"edits,omitempty"`
 }
 
 // Outgoing is what is to be sent to a platform. Parts are empty until a sender has rendered the text.
@@ -116,9 +118,12 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 //	the platform failed               queued again; costs an attempt while the account works
 //	moved                             queued again at once; costs an attempt, so that it comes to an end
 //	refused for its markup            queued again at once, as plain text, this part only
+//	refused as an edit otherwise, or
+//	an edit is to wait                queued again at once, as a message of its own
 //	refused for its thread            to the chat itself with a note, or dead, as the policy says
 //	refused otherwise                 dead
 //	unknown, the platform deduplicates  queued again under the same key
+//	unknown, an edit                  queued again: the same text twice is once
 //	unknown, else                     held as unknown; or queued once more with the mark, as the policy says
 func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 	if i < 0 || i >= len(m.Parts) || m.Parts[i].State != Sending {
@@ -155,6 +160,10 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		m.Unreached = true
 		return again(backoff(m, m.Waits, p))
 	case chat.RateLimited:
+		if m.Parts[i].Edits != "" { // earned by the preview; messages are counted apart
+			m = with(m, i, func(p *Part) { p.Edits = "" })
+			return again(0)
+		}
 		m.Waits++
 		return again(max(f.RetryAfter, p.MinBackoff))
 	case chat.ServerError:
@@ -170,13 +179,16 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		case f.Class == chat.ClassMarkup && !m.Parts[i].Plain:
 			m = with(m, i, func(p *Part) { p.Plain = true })
 			return again(0)
+		case m.Parts[i].Edits != "":
+			m = with(m, i, func(p *Part) { p.Edits = "" })
+			return again(0)
 		case f.Class == chat.ClassThreadGone && p.ToParent && m.To.Thread != "":
 			return again(0).withoutThread()
 		}
 		m.Attempts++
 		return bury(m, i, ReasonRefused, now)
 	}
-	if m.Idempotent {
+	if m.Repeats(i) {
 		m.Waits++
 		return again(backoff(m, m.Waits, p))
 	}
@@ -197,11 +209,11 @@ func Recover(m Outgoing, now time.Time) Outgoing {
 		return m
 	}
 	m.Detail = "it was being sent when the daemon died"
-	if m.Parts[i].Marked && !m.Idempotent {
+	if m.Parts[i].Marked && !m.Repeats(i) {
 		m = with(m, i, func(p *Part) { p.State = Unknown })
 		return settle(m, now)
 	}
-	m = with(m, i, func(p *Part) { p.State, p.Marked = Queued, p.Marked || !m.Idempotent })
+	m = with(m, i, func(p *Part) { p.State, p.Marked = Queued, p.Marked || !m.Repeats(i) })
 	m.State, m.NextAt, m.UpdatedAt = Queued, now, now
 	return m
 }
@@ -238,7 +250,7 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 	parts := make([]Part, len(m.Parts))
 	for i, p := range m.Parts {
 		if p.State != Sent {
-			p.Marked = p.Marked || p.State == Unknown && !m.Idempotent
+			p.Marked = p.Marked || p.State == Unknown && !m.Repeats(i)
 			p.State = Queued
 		}
 		parts[i] = p
@@ -253,6 +265,9 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 func samePlace(a, b chat.Address) bool {
 	return a.Account == b.Account && a.Chat == b.Chat && a.Thread == b.Thread
 }
+
+// Repeats tells whether part i may be sent again without becoming a second message.
+func (m Outgoing) Repeats(i int) bool { return m.Idempotent || m.Parts[i].Edits != "" }
 
 // Body is the text of a part as it goes out.
 func (m Outgoing) Body(i int) (text string, plain bool) {

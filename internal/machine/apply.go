@@ -14,6 +14,7 @@ type Answer struct {
 	Turn      id.Turn
 	Outgoing  id.Outgoing
 	Duplicate bool   // the event was taken before
+	Waits     bool   // the text waits for the running turn, or for its next step
 	Text      string // for the person who asked
 }
 
@@ -70,6 +71,14 @@ func (o *Overlay) decide(r Request) (Answer, error) {
 		return o.claim(r)
 	case SendDone:
 		return o.sendDone(r)
+	case Showing:
+		return o.showing(r)
+	case Shown:
+		return o.shown(r)
+	case Astray:
+		return o.astray(r)
+	case Retracted:
+		return o.retracted(r)
 	case Due:
 		return o.due(r)
 	case Reachable:

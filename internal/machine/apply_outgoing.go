@@ -30,6 +30,7 @@ func (o *Overlay) enqueue(m delivery.Outgoing) {
 	queue, _ := o.chats.get(k)
 	o.chats.put(k, with(queue, m.ID))
 	o.mention(m, "")
+	o.pass(m.To, m.Turn)
 	if len(queue) == 0 {
 		o.schedule(k)
 	}
@@ -75,6 +76,14 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 			m.Parts[i].State, m.Parts[i].Marked = delivery.Queued, m.Doubtful && !m.Idempotent
 		}
 	}
+	if m.Parts[0].State == delivery.Queued { // decided anew each time: the answer may have waited until the phone has to ring
+		p, ok := o.waiting(m.Turn, m.ID)
+		m.Parts = slices.Clone(m.Parts)
+		m.Parts[0].Edits = ""
+		if ok && !r.Anew && p.holds(o.now) {
+			m.Parts[0].Edits = p.MessageID
+		}
+	}
 	m = delivery.Begin(m, o.now)
 	o.step(m)
 	return Answer{Outgoing: m.ID}, nil
@@ -105,6 +114,11 @@ func (o *Overlay) step(m delivery.Outgoing) {
 		o.archive(Outgoings, string(m.ID), m)
 	} else {
 		o.outgoing.put(m.ID, m)
+	}
+	if p, ok := o.waiting(m.Turn, m.ID); ok && len(m.Parts) > 0 && m.Parts[0].State == delivery.Sent && m.Parts[0].MessageID == p.MessageID {
+		o.previews.del(p.Turn) // it is the answer now
+	} else if ok && (m.Finished() || len(m.Parts) > 0 && m.Parts[0].State == delivery.Sent) {
+		o.retract(p)
 	}
 	o.mention(m, m.Reason)
 	switch {

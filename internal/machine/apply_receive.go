@@ -76,7 +76,7 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	} else if r.Steer {
 		o.nudge(l.Turn)
 	}
-	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn}, nil
+	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn, Waits: l.Turn != ""}, nil
 }
 
 // longestEvent is how long an event's name may be to stand in a key as it is, in bytes. Platforms' own are far shorter; a

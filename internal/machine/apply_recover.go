@@ -38,6 +38,11 @@ func (o *Overlay) recover() (Answer, error) {
 			o.step(delivery.Recover(m, o.now))
 		}
 	}
+	for _, tid := range o.previews.all() {
+		if p, _ := o.previews.get(tid); p.MessageID == "" { // whether it is there nobody knows; nothing of the answer is in it
+			o.previews.del(tid)
+		}
+	}
 	o.expire()
 	o.effects = o.effects[:before] // nothing runs yet: what is to be done follows from the state alone
 	o.outstanding()
@@ -176,6 +181,11 @@ func (o *Overlay) outstanding() {
 	}
 	for _, k := range o.chats.all() {
 		o.schedule(k)
+	}
+	for _, tid := range o.previews.all() {
+		if p, _ := o.previews.get(tid); p.Leaving {
+			o.retract(p)
+		}
 	}
 	for _, did := range o.delegations.all() {
 		if d, _ := o.delegations.get(did); untold(d) {

@@ -14,6 +14,9 @@ func (o *Overlay) park() {
 	why := "the store was restored from a copy of " + of
 	o.meta.Restored = false
 	o.note(Record{Kind: "daemon", State: "restored", Why: why})
+	for _, tid := range o.previews.all() { // one may be the answer by now: none is touched
+		o.previews.del(tid)
+	}
 	for _, mid := range o.outgoing.all() {
 		if m, _ := o.outgoing.get(mid); !m.Finished() {
 			o.step(delivery.Park(m, o.now))

@@ -55,6 +55,8 @@ func (o *Overlay) begin(sid id.Session, t Turn) {
 	l.Turn, l.Inbox, l.Texts = t.ID, nil, nil
 	if !again {
 		t.From = l.Entries + 1
+	} else {
+		t.AskedAt = o.now
 	}
 	o.setLane(l)
 	for _, cid := range notices {
@@ -83,6 +85,7 @@ func (o *Overlay) take(t Turn, texts []Text) Turn {
 	for _, x := range texts {
 		o.asks(t, o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker}), x)
 		t.Texts++
+		t.AskedAt = x.At
 		if x.Event != "" {
 			t.Events = with(t.Events, x.Event)
 		}
@@ -187,6 +190,7 @@ func (o *Overlay) unanswered(r Unanswered) (Answer, error) {
 	o.emit(Wake{t.NextAt, string(t.ID)})
 	if t.Waits == WaitsTold && t.Texts > 0 && s.Kind == session.Chat {
 		o.say(s.Key.Address(), fmt.Sprintf("⚠ The model does not answer (%s). Your message waits, and I go on asking; /stop gives it up.", r.Text), "", string(t.ID), s.ID, t.ID)
+		o.pass(s.Key.Address(), "")
 	}
 	return Answer{}, nil
 }
@@ -290,7 +294,9 @@ func (o *Overlay) finish(t Turn, state TurnState, text, why string) {
 		if to.Type != chat.Direct {
 			reply = t.ReplyTo
 		}
-		t.Outgoing = with(t.Outgoing, o.say(to, answer, reply, string(t.ID), s.ID, t.ID))
+		m := o.say(to, answer, reply, string(t.ID), s.ID, t.ID)
+		t.Outgoing = with(t.Outgoing, m)
+		o.yield(t, m)
 	}
 	o.close(t)
 	o.wake(s.ID)
@@ -317,13 +323,16 @@ func answerOf(t Turn, bound []delivery.Completion, state TurnState, text, why st
 	return text
 }
 
+// silences are the texts of an agent that has nothing to say.
+func silences() []string { return []string{"", "[SILENT]", "NO_REPLY", "HEARTBEAT_OK"} }
+
 // silent tells whether a turn that no person asked for has nothing to say.
-func silent(text string) bool {
-	switch strings.TrimSpace(text) {
-	case "", "[SILENT]", "NO_REPLY", "HEARTBEAT_OK":
-		return true
-	}
-	return false
+func silent(text string) bool { return slices.Contains(silences(), strings.TrimSpace(text)) }
+
+// MaySilence tells whether a text that is still being written may come to mean that the agent has nothing to say.
+func MaySilence(text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(silences(), func(s string) bool { return strings.HasPrefix(s, text) })
 }
 
 // close takes an ended turn out of what lives.
@@ -333,6 +342,9 @@ func (o *Overlay) close(t Turn) {
 			o.archive(Actions, string(aid), a)
 			o.actions.del(aid)
 		}
+	}
+	if p, ok := o.previews.get(t.ID); ok && p.Answer == "" && !p.Leaving {
+		o.retract(p)
 	}
 	l := o.lane(t.Session)
 	l.Turn, l.Last = "", t.ID

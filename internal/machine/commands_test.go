@@ -65,7 +65,7 @@ func commands() map[string]func(*world, line) error {
 		},
 		"exit": (*world).ended, "killed": (*world).ended, "lost": (*world).ended, "failed": (*world).ended,
 		// platforms
-		"claim": (*world).claim, "send": (*world).send,
+		"claim": (*world).claim, "send": (*world).send, "preview": (*world).preview,
 		"reachable": func(w *world, l line) error {
 			_, _ = w.apply(machine.Reachable{Account: places()[l.word(0)].Account})
 			return nil
@@ -282,6 +282,8 @@ func (w *world) again(l line) error {
 	switch r := w.reports[n].(type) {
 	case machine.Unanswered:
 		return nil // the next attempt may fail in the same words
+	case machine.Showing, machine.Shown:
+		return nil // so may the next attempt at a preview
 	case machine.Receive:
 		if r.Event == "" {
 			return nil

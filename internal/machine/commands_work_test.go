@@ -107,7 +107,7 @@ func (w *world) claim(l line) error {
 		return err
 	}
 	n, _ := strconv.Atoi(l.option["parts"])
-	r := machine.Claim{Outgoing: m.ID, Idempotent: m.Idempotent || l.has("idempotent")}
+	r := machine.Claim{Outgoing: m.ID, Idempotent: m.Idempotent || l.has("idempotent"), Anew: l.has("anew")}
 	for i := range max(n, 1) {
 		text := m.Text
 		if n > 1 {
@@ -139,6 +139,9 @@ func (w *world) send(l line) error {
 	case l.has("ok"):
 		f = nil
 		r.Outcome.Receipt = chat.Receipt{MessageID: fmt.Sprintf("%s.%d", w.names.of(string(m.ID)), m.Current())}
+		if i := m.Current(); i >= 0 && m.Parts[i].Edits != "" {
+			r.Outcome.Receipt.MessageID = m.Parts[i].Edits
+		}
 	case l.has("429"):
 		f.Fault = chat.RateLimited
 	case l.has("unreachable"):
@@ -160,6 +163,30 @@ func (w *world) send(l line) error {
 		return ok && x.Outgoing.ID == m.ID && x.Part == r.Part
 	})
 	w.report(r)
+	return nil
+}
+
+// preview tells how the preview of a turn gets on: begins, stands as ID, fails, strays, is gone.
+func (w *world) preview(l line) error {
+	t, err := w.turnOf(l.word(0))
+	if err != nil {
+		return err
+	}
+	switch l.word(1) {
+	case "begins":
+		w.report(machine.Showing{Turn: t.ID, Generation: t.Generation, To: w.disk.session(t.Session).Key.Address()})
+	case "stands":
+		w.report(machine.Shown{Turn: t.ID, MessageID: "preview-" + w.names.of(string(t.ID))})
+	case "fails":
+		w.report(machine.Shown{Turn: t.ID})
+	case "strays":
+		w.report(machine.Astray{Turn: t.ID})
+	case "gone":
+		w.carried(func(e machine.Effect) bool { x, ok := e.(machine.Retract); return ok && x.Preview.Turn == t.ID })
+		w.report(machine.Retracted{Turn: t.ID})
+	default:
+		return fmt.Errorf("the preview does what?")
+	}
 	return nil
 }
 

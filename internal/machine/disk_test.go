@@ -81,6 +81,8 @@ func decode(like any, b []byte) any {
 		return as[machine.SetAside](b)
 	case machine.Meta:
 		return as[machine.Meta](b)
+	case machine.Preview:
+		return as[machine.Preview](b)
 	case machine.Placed:
 		return as[machine.Placed](b)
 	}
@@ -100,6 +102,7 @@ func (d disk) load(s *machine.State) {
 	for _, t := range []machine.Table{
 		machine.Metas, machine.Sessions, machine.Routes, machine.Lanes, machine.Turns, machine.Actions, machine.Processes,
 		machine.Delegations, machine.Completions, machine.Outgoings, machine.Marks, machine.Positions, machine.Aliases,
+		machine.Previews,
 	} {
 		for _, k := range slices.Sorted(maps.Keys(d[t])) {
 			s.Load(machine.Change{Table: t, Key: k, Value: d[t][k]})

@@ -59,6 +59,9 @@ type Transmit struct {
 	Part     int
 }
 
+// Retract takes the preview of a turn back. Repeating it does no harm.
+type Retract struct{ Preview Preview }
+
 // Cancel stops what runs for a turn, or without one the summary that is being made of the session: it is of no use any more.
 type Cancel struct {
 	Turn    id.Turn
@@ -89,6 +92,7 @@ func (Promote) effect()  {}
 func (Release) effect()  {}
 func (Prepare) effect()  {}
 func (Transmit) effect() {}
+func (Retract) effect()  {}
 func (Cancel) effect()   {}
 func (Wake) effect()     {}
 func (Examine) effect()  {}

@@ -65,7 +65,7 @@ func (h *history) step(t *rapid.T) {
 		weight int
 		acts   [][]string
 	}{
-		{4, h.people()}, {9, h.models()}, {5, [][]string{h.processes()}}, {4, [][]string{h.platforms()}}, {1, h.operators()}, {2, h.trouble()},
+		{4, h.people()}, {9, h.models()}, {5, [][]string{h.processes()}}, {4, [][]string{h.platforms(), h.previews()}}, {1, h.operators()}, {2, h.trouble()},
 	} {
 		acts := slices.DeleteFunc(a.acts, func(lines []string) bool { return len(lines) == 0 })
 		for range a.weight {

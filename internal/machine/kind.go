@@ -28,6 +28,14 @@ func KindOf(r Request) string {
 		return "claim"
 	case SendDone:
 		return "send_done"
+	case Showing:
+		return "showing"
+	case Shown:
+		return "shown"
+	case Astray:
+		return "astray"
+	case Retracted:
+		return "retracted"
 	case Due:
 		return "due"
 	case Reachable:

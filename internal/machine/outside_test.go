@@ -72,7 +72,7 @@ func (h *history) platforms() []string {
 		switch e := e.(type) {
 		case machine.Prepare:
 			m = e.Outgoing.ID
-			lines = append(lines, fmt.Sprintf("claim %s parts=2%s", h.name(m), h.dedup(m)))
+			lines = append(lines, fmt.Sprintf("claim %s parts=2%s", h.name(m), h.dedup(m)), fmt.Sprintf("claim %s anew", h.name(m)))
 		case machine.Transmit:
 			m = e.Outgoing.ID
 		default:
@@ -86,6 +86,28 @@ func (h *history) platforms() []string {
 		}
 	}
 	return append(lines, "reachable dm", "again 1")
+}
+
+// previews are sent while a turn runs, also as it ends, and taken back.
+func (h *history) previews() (lines []string) {
+	shown := map[id.Turn]bool{}
+	for _, p := range all[machine.Preview](h.w.disk, machine.Previews) {
+		n := h.name(p.Turn)
+		switch shown[p.Turn] = true; {
+		case p.MessageID == "":
+			lines = append(lines, "preview "+n+" stands", "preview "+n+" stands", "preview "+n+" fails")
+		case p.Leaving:
+			lines = append(lines, "preview "+n+" gone")
+		default:
+			lines = append(lines, "preview "+n+" strays")
+		}
+	}
+	for _, e := range h.w.todo {
+		if e, ok := e.(machine.RunStep); ok && !shown[e.Turn.ID] {
+			lines = append(lines, "preview "+h.name(e.Turn.ID)+" begins")
+		}
+	}
+	return lines
 }
 
 // dedup: every other message goes to a platform that deduplicates.
@@ -167,6 +189,10 @@ func (h *history) next() string {
 			if m, ok := get[delivery.Outgoing](h.w.disk, machine.Outgoings, string(e.Outgoing.ID)); ok && m.State == delivery.Queued {
 				return fmt.Sprintf("send %s ok%s", h.name(m.ID), h.dedup(m.ID))
 			}
+		case machine.Retract:
+			if _, ok := get[machine.Preview](h.w.disk, machine.Previews, string(e.Preview.Turn)); ok {
+				return "preview " + h.name(e.Preview.Turn) + " gone"
+			}
 		case machine.Transmit:
 			m, ok := get[delivery.Outgoing](h.w.disk, machine.Outgoings, string(e.Outgoing.ID))
 			if ok && m.State == delivery.Sending && m.Current() == e.Part {
@@ -175,6 +201,11 @@ func (h *history) next() string {
 		}
 		h.w.todo = append(h.w.todo[:i:i], h.w.todo[i+1:]...) // it is over, or nothing is owed for it
 		return h.next()
+	}
+	for _, p := range all[machine.Preview](h.w.disk, machine.Previews) {
+		if p.MessageID == "" {
+			return "preview " + h.name(p.Turn) + " stands"
+		}
 	}
 	for _, x := range h.w.timers {
 		if x.id != "prune" {
@@ -212,6 +243,9 @@ func (h *history) stuck() error {
 		if c.State != delivery.Dead {
 			return fmt.Errorf("%s is stuck as %s", c.ID, c.State)
 		}
+	}
+	for _, p := range all[machine.Preview](d, machine.Previews) {
+		return fmt.Errorf("the preview of %s is left behind", p.Turn)
 	}
 	for _, m := range all[delivery.Outgoing](d, machine.Outgoings) {
 		if !m.Finished() {

@@ -96,9 +96,10 @@ type Turn struct {
 	Calls      int             `json:"calls"` // answers of the model so far
 	Actions    []id.Action     `json:"actions,omitempty"`
 	Bound      []id.Completion `json:"bound,omitempty"`
-	From       uint64          `json:"from,omitempty"`   // the entry of the transcript that it began with
-	Texts      int             `json:"texts,omitempty"`  // of people, that it answers
-	Events     []string        `json:"events,omitempty"` // the platforms' ids of those
+	From       uint64          `json:"from,omitempty"`    // the entry of the transcript that it began with
+	Texts      int             `json:"texts,omitempty"`   // of people, that it answers
+	Events     []string        `json:"events,omitempty"`  // the platforms' ids of those
+	AskedAt    time.Time       `json:"asked_at,omitzero"` // when the latest of them was taken
 	ReplyTo    string          `json:"reply_to,omitempty"`
 	Crashes    int             `json:"crashes,omitempty"` // of the daemon in a row at this step
 	Waits      int             `json:"waits,omitempty"`

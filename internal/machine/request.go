@@ -129,7 +129,27 @@ type Claim struct {
 	Outgoing   id.Outgoing
 	Parts      []delivery.Part
 	Idempotent bool
+	Anew       bool // not in the place of its turn's preview: something else stands below that
 }
+
+// Showing tells that the preview of a turn is about to be sent.
+type Showing struct {
+	Turn       id.Turn
+	Generation uint64
+	To         chat.Address
+}
+
+// Shown tells that the preview was sent; without MessageID, that it was not.
+type Shown struct {
+	Turn      id.Turn
+	MessageID string
+}
+
+// Astray tells that a change of the preview was given up that may still arrive.
+type Astray struct{ Turn id.Turn }
+
+// Retracted tells that the preview is gone, or cannot be taken back.
+type Retracted struct{ Turn id.Turn }
 
 // SendDone tells that an attempt came to its end.
 type SendDone struct {
@@ -196,6 +216,10 @@ func (Promoted) request()       {}
 func (Overdue) request()        {}
 func (Claim) request()          {}
 func (SendDone) request()       {}
+func (Showing) request()        {}
+func (Shown) request()          {}
+func (Astray) request()         {}
+func (Retracted) request()      {}
 func (Due) request()            {}
 func (Reachable) request()      {}
 func (Say) request()            {}

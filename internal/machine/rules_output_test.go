@@ -210,8 +210,8 @@ func (r *rules) sending(s step) error {
 	}
 	if _, crashed := s.request.(machine.Recover); crashed {
 		for _, m := range all[delivery.Outgoing](s.before, machine.Outgoings) {
-			if m.State == delivery.Sending {
-				r.part(m.ID, m.Current()).open = true
+			if i := m.Current(); m.State == delivery.Sending && m.Parts[i].Edits == "" { // the same text put into a message twice is there once
+				r.part(m.ID, i).open = true
 			}
 			if meta, _ := get[machine.Meta](s.before, machine.Metas, "meta"); meta.Restored && !m.Finished() {
 				r.doubtful[m.ID] = true
@@ -224,7 +224,8 @@ func (r *rules) sending(s step) error {
 		case f == nil:
 			p.arrived = true
 		case f.Fault == "unknown":
-			p.open = true
+			m, _ := get[delivery.Outgoing](s.before, machine.Outgoings, string(d.Outgoing))
+			p.open = p.open || m.Parts[d.Part].Edits == ""
 		}
 	}
 	if q, ok := s.request.(machine.Requeue); ok && s.err == nil && q.To != nil { // anew, for another place
@@ -274,6 +275,45 @@ func (r *rules) sending(s step) error {
 			return fmt.Errorf("part %d of %s is sent again", t.Part, t.Outgoing.ID)
 		case (p.open || r.doubtful[t.Outgoing.ID]) && !t.Outgoing.Idempotent && !t.Outgoing.Parts[t.Part].Marked:
 			return fmt.Errorf("part %d of %s may have arrived and goes again without the mark", t.Part, t.Outgoing.ID)
+		}
+	}
+	return nil
+}
+
+// previews: each is of use to somebody; nothing that became an answer is taken back; and an answer is put into a preview
+// only where that stands.
+func (r *rules) previews(s step) error {
+	for _, p := range all[machine.Preview](s.after, machine.Previews) {
+		_, runs := get[machine.Turn](s.after, machine.Turns, string(p.Turn))
+		m, awaited := get[delivery.Outgoing](s.after, machine.Outgoings, string(p.Answer))
+		awaited = awaited && !m.Finished()
+		of := 0
+		for _, x := range []bool{runs && p.Answer == "", awaited && p.MessageID != "" && !p.Leaving, p.Leaving} {
+			if x {
+				of++
+			}
+		}
+		if of != 1 {
+			return fmt.Errorf("the preview of %s (%+v) is nobody's", p.Turn, p)
+		}
+	}
+	for _, e := range s.effects {
+		switch e := e.Effect.(type) {
+		case machine.Retract:
+			for _, t := range []machine.Table{machine.Outgoings, machine.Outgoings.Done()} {
+				for _, m := range all[delivery.Outgoing](s.after, t) {
+					for _, p := range m.Parts {
+						if p.State == delivery.Sent && p.MessageID == e.Preview.MessageID {
+							return fmt.Errorf("%s is taken back, and it is the answer %s", p.MessageID, m.ID)
+						}
+					}
+				}
+			}
+		case machine.Transmit:
+			edits := e.Outgoing.Parts[e.Part].Edits
+			if p, ok := get[machine.Preview](s.after, machine.Previews, string(e.Outgoing.Turn)); edits != "" && (!ok || p.MessageID != edits || p.Leaving) {
+				return fmt.Errorf("%s is put into %s, which is no preview", e.Outgoing.ID, edits)
+			}
 		}
 	}
 	return nil

@@ -33,6 +33,8 @@ func (r *rules) start(s step) error {
 			asked["send to "+chatOf(m.To)]++
 		case machine.Examine:
 			asked["examine "+string(e.Delegation.ID)]++
+		case machine.Retract:
+			asked["take back the preview of "+string(e.Preview.Turn)]++
 		case machine.Promote, machine.Release, machine.Settled:
 		case machine.Wake:
 			if m, ok := get[delivery.Outgoing](s.after, machine.Outgoings, e.ID); ok {
@@ -62,6 +64,11 @@ func (r *rules) start(s step) error {
 	for _, l := range all[machine.Lane](s.after, machine.Lanes) {
 		if l.Compact != nil && l.Turn == "" && !slices.Contains(r.w.unreadable, l.Session) {
 			want["sum up "+string(l.Session)] = 1
+		}
+	}
+	for _, p := range all[machine.Preview](s.after, machine.Previews) {
+		if p.Leaving {
+			want["take back the preview of "+string(p.Turn)] = 1
 		}
 	}
 	for _, d := range all[machine.Delegation](s.after, machine.Delegations) {

@@ -50,6 +50,7 @@ func (r *rules) check(s step) error {
 		{"transcripts are legal, and each notice and text enters at most once", r.entries},
 		{"nothing crosses a person's boundary", r.crossing},
 		{"the order of a chat holds, and nothing is sent twice", r.sending},
+		{"a preview has a running turn, an answer on its way, or is taken back; an answer never is", r.previews},
 		{"effects stand on what is committed", r.effects},
 		{"a start asks for all that is outstanding, once, and for nothing else", r.start},
 	} {

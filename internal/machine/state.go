@@ -28,6 +28,7 @@ const (
 	Marks       Table = "mark"
 	Positions   Table = "position"
 	Aliases     Table = "alias"
+	Previews    Table = "preview"
 	Entries     Table = "entry"
 	Asides      Table = "aside"
 	Journal     Table = "journal"
@@ -68,6 +69,7 @@ type State struct {
 	marks       table[string, Mark]
 	positions   table[string, Position]
 	aliases     table[string, Alias]
+	previews    table[id.Turn, Preview]
 	chats       table[string, []id.Outgoing] // unfinished messages of a chat, in order; follows from outgoing
 	meta        Meta
 }
@@ -80,7 +82,7 @@ func NewState(policy func(profile string) Policy, ids *id.Source) *State {
 		lanes: table[id.Session, Lane]{}, turns: table[id.Turn, Turn]{}, actions: table[id.Action, Action]{},
 		processes: table[id.Process, Process]{}, delegations: table[id.Delegation, Delegation]{},
 		completions: table[id.Completion, delivery.Completion]{}, outgoing: table[id.Outgoing, delivery.Outgoing]{},
-		marks: table[string, Mark]{}, positions: table[string, Position]{}, aliases: table[string, Alias]{}, chats: table[string, []id.Outgoing]{},
+		marks: table[string, Mark]{}, positions: table[string, Position]{}, aliases: table[string, Alias]{}, previews: table[id.Turn, Preview]{}, chats: table[string, []id.Outgoing]{},
 	}
 }
 
@@ -120,6 +122,8 @@ func (s *State) Load(c Change) {
 		s.positions[v.Account] = &v
 	case Alias:
 		s.aliases[c.Key] = &v
+	case Preview:
+		s.previews[v.Turn] = &v
 	case Meta:
 		s.meta = v
 	case nil:
@@ -263,6 +267,7 @@ type Overlay struct {
 	marks       layer[string, Mark]
 	positions   layer[string, Position]
 	aliases     layer[string, Alias]
+	previews    layer[id.Turn, Preview]
 	chats       layer[string, []id.Outgoing]
 	meta        Meta
 
@@ -284,8 +289,9 @@ func (s *State) Overlay() *Overlay {
 		completions: layer[id.Completion, delivery.Completion]{table: Completions, base: s.completions},
 		outgoing:    layer[id.Outgoing, delivery.Outgoing]{table: Outgoings, base: s.outgoing},
 		marks:       layer[string, Mark]{table: Marks, base: s.marks}, positions: layer[string, Position]{table: Positions, base: s.positions},
-		aliases: layer[string, Alias]{table: Aliases, base: s.aliases}, chats: layer[string, []id.Outgoing]{base: s.chats},
-		meta: s.meta,
+		aliases: layer[string, Alias]{table: Aliases, base: s.aliases}, previews: layer[id.Turn, Preview]{table: Previews, base: s.previews},
+		chats: layer[string, []id.Outgoing]{base: s.chats},
+		meta:  s.meta,
 	}
 	o.meta.Commit++
 	return o
@@ -298,7 +304,7 @@ func (o *Overlay) Next() *Overlay {
 		st: o.st, meta: o.meta,
 		sessions: o.sessions.next(), routes: o.routes.next(), lanes: o.lanes.next(), turns: o.turns.next(), actions: o.actions.next(),
 		processes: o.processes.next(), delegations: o.delegations.next(), completions: o.completions.next(), outgoing: o.outgoing.next(),
-		marks: o.marks.next(), positions: o.positions.next(), aliases: o.aliases.next(), chats: o.chats.next(),
+		marks: o.marks.next(), positions: o.positions.next(), aliases: o.aliases.next(), previews: o.previews.next(), chats: o.chats.next(),
 	}
 	n.meta.Commit++
 	return n
@@ -331,10 +337,10 @@ type layered interface {
 }
 
 // layers are the tables of the overlay.
-func (o *Overlay) layers() [13]layered {
+func (o *Overlay) layers() [14]layered {
 	return [...]layered{
 		&o.sessions, &o.routes, &o.lanes, &o.turns, &o.actions, &o.processes, &o.delegations, &o.completions, &o.outgoing, &o.marks,
-		&o.positions, &o.aliases, &o.chats,
+		&o.positions, &o.aliases, &o.previews, &o.chats,
 	}
 }
 

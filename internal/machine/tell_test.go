@@ -93,7 +93,13 @@ func (w *world) tellEffect(e machine.Effect) {
 		w.printf("→ prepare %s for %s: %s", w.names.of(string(e.Outgoing.ID)), placeOf(e.Outgoing.To), w.flat(e.Outgoing.Text))
 	case machine.Transmit:
 		text, _ := e.Outgoing.Body(e.Part)
+		if edits := e.Outgoing.Parts[e.Part].Edits; edits != "" {
+			w.printf("→ put %s part %d into %s in %s: %s", w.names.of(string(e.Outgoing.ID)), e.Part, edits, placeOf(e.Outgoing.To), w.flat(text))
+			break
+		}
 		w.printf("→ send %s part %d to %s: %s", w.names.of(string(e.Outgoing.ID)), e.Part, placeOf(e.Outgoing.To), w.flat(text))
+	case machine.Retract:
+		w.printf("→ take back %s in %s", e.Preview.MessageID, placeOf(e.Preview.To))
 	case machine.Examine:
 		w.printf("→ examine %s", w.names.of(string(e.Delegation.ID)))
 	case machine.Cancel:

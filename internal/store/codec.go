@@ -42,6 +42,8 @@ func appendValue(dst []byte, record any) ([]byte, error) {
 		f.position(&r)
 	case machine.Meta:
 		f.meta(&r)
+	case machine.Preview:
+		f.preview(&r)
 	default:
 		if !f.record(record) {
 			b, err := json.Marshal(record)
@@ -92,6 +94,8 @@ func (f *fields) record(x any) bool {
 		f.position(x)
 	case *machine.Meta:
 		f.meta(x)
+	case *machine.Preview:
+		f.preview(x)
 
 	// What stands within those.
 	case *session.Verdict:

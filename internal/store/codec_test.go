@@ -45,7 +45,7 @@ func kindOf[T any]() kind {
 var hot = []kind{
 	kindOf[session.Session](), kindOf[session.Route](), kindOf[machine.Lane](), kindOf[machine.Turn](), kindOf[machine.Action](),
 	kindOf[machine.Process](), kindOf[delivery.Completion](), kindOf[delivery.Outgoing](), kindOf[machine.Entry](),
-	kindOf[machine.Record](), kindOf[machine.Mark](), kindOf[machine.Position](), kindOf[machine.Meta](),
+	kindOf[machine.Record](), kindOf[machine.Mark](), kindOf[machine.Position](), kindOf[machine.Meta](), kindOf[machine.Preview](),
 }
 
 // cold are those that stay JSON.

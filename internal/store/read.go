@@ -21,6 +21,7 @@ func live() []machine.Table {
 	return []machine.Table{
 		machine.Metas, machine.Sessions, machine.Routes, machine.Lanes, machine.Turns, machine.Actions, machine.Processes,
 		machine.Delegations, machine.Completions, machine.Outgoings, machine.Marks, machine.Positions, machine.Aliases,
+		machine.Previews,
 	}
 }
 
@@ -62,6 +63,8 @@ func decode(t machine.Table, v []byte) (any, error) {
 		return as[machine.Position](v)
 	case machine.Aliases:
 		return as[machine.Alias](v)
+	case machine.Previews:
+		return as[machine.Preview](v)
 	}
 	return nil, fmt.Errorf("table %s is not loaded at a start", t)
 }

@@ -123,6 +123,7 @@ func (f *fields) turn(t *machine.Turn) {
 	moment(f, 23, &t.UpdatedAt)
 	moment(f, 24, &t.EndedAt)
 	number(f, 25, &t.From)
+	moment(f, 26, &t.AskedAt)
 }
 
 func (f *fields) action(a *machine.Action) {
@@ -263,6 +264,18 @@ func (f *fields) part(p *delivery.Part) {
 	truth(f, 4, &p.Marked)
 	word(f, 5, &p.State)
 	word(f, 6, &p.MessageID)
+	word(f, 7, &p.Edits)
+}
+
+func (f *fields) preview(p *machine.Preview) {
+	word(f, 1, &p.Turn)
+	one(f, 2, &p.To)
+	word(f, 3, &p.MessageID)
+	moment(f, 4, &p.SentAt)
+	moment(f, 5, &p.AskedAt)
+	truth(f, 6, &p.Spent)
+	word(f, 7, &p.Answer)
+	truth(f, 8, &p.Leaving)
 }
 
 func (f *fields) entry(e *machine.Entry) {
