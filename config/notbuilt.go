@@ -25,8 +25,6 @@ func notBuilt() []unbuilt {
 		{"terminal.approvals", "off", "commands run without asking; set it to off"},
 		{"terminal.on_shutdown", "keep", "processes live on; set it to keep"},
 		{"display.background_process_notifications", "concise result error off", "use concise, result, error or off"},
-		{"display.tool_progress", "off", "set it to off"},
-		{"display.streaming", "false", "set it to false"},
 		{"display.busy_input", "steer queue", "use steer or queue"},
 		{"display.language", "en", "use en"},
 		{"delivery.media_dirs", "[]", "leave it empty; files come from the workspace"},

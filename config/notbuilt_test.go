@@ -19,8 +19,6 @@ var unbuilt = []struct{ path, harmless, refused string }{
 	{"terminal.approvals", "off", "dangerous always"},
 	{"terminal.on_shutdown", "keep", "kill"},
 	{"display.background_process_notifications", "concise result error off", "all"},
-	{"display.tool_progress", "off", "new all"},
-	{"display.streaming", "false", "true"},
 	{"display.busy_input", "steer queue", "interrupt"},
 	{"display.language", "en", "es fr"},
 	{"delivery.media_dirs", "[]", "[/x]"},
@@ -87,8 +85,8 @@ func TestNotBuiltByDefault(t *testing.T) {
 		}
 	}
 	if want := []string{
-		"agent.command", "delegation.base_url", "delegation.api_key", "terminal.approvals", "terminal.approval_timeout", "display.tool_progress",
-		"display.streaming", "delivery.catch_up", "storage.dsn", "retention.sent", "retention.dead", "retention.sessions",
+		"agent.command", "delegation.base_url", "delegation.api_key", "terminal.approvals", "terminal.approval_timeout",
+		"delivery.catch_up", "storage.dsn", "retention.sent", "retention.dead", "retention.sessions",
 	}; !slices.Equal(marked, want) {
 		t.Errorf("marked as without effect: %v, want %v", marked, want)
 	}

@@ -167,7 +167,8 @@ func (d *daemon) profile() (gateway.Profile, error) {
 	}
 	return gateway.Profile{
 		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, SystemPrompt: c.Agent.SystemPrompt,
-		Workspace: c.Agent.Workspace, ContextTokens: c.Agent.ContextTokens, Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
+		Workspace: c.Agent.Workspace, ContextTokens: c.Agent.ContextTokens, Streaming: c.Display.Streaming, ToolProgress: gateway.ProgressMode(c.Display.ToolProgress),
+		Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
 		OutputLimit: int64(c.Terminal.OutputLimit), KillGrace: c.Terminal.KillGrace.Std(), Shell: c.Terminal.Shell,
 		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(),
 		PerPersonInGroups: c.Session.GroupSessionsPerUser, PerPersonInThreads: c.Session.ThreadSessionsPerUser,

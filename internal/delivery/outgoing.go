@@ -118,8 +118,7 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 //	the platform failed               queued again; costs an attempt while the account works
 //	moved                             queued again at once; costs an attempt, so that it comes to an end
 //	refused for its markup            queued again at once, as plain text, this part only
-//	refused as an edit otherwise, or
-//	an edit is to wait                queued again at once, as a message of its own
+//	an edit failed otherwise          queued again at once, as a message of its own; unreachable and unknown are as above and below
 //	refused for its thread            to the chat itself with a note, or dead, as the policy says
 //	refused otherwise                 dead
 //	unknown, the platform deduplicates  queued again under the same key
@@ -154,16 +153,16 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 	if f.Class == chat.ClassCredential { // the account's fault, not the message's
 		f = &chat.SendError{Fault: chat.Unreachable}
 	}
+	if m.Parts[i].Edits != "" && f.Fault != chat.Unreachable && f.Fault != chat.Unknown && (f.Class != chat.ClassMarkup || m.Parts[i].Plain) {
+		m = with(m, i, func(p *Part) { p.Edits = "" }) // what keeps an edit from being made keeps no message from being sent
+		return again(0)
+	}
 	switch f.Fault {
 	case chat.Unreachable:
 		m.Waits++
 		m.Unreached = true
 		return again(backoff(m, m.Waits, p))
 	case chat.RateLimited:
-		if m.Parts[i].Edits != "" { // earned by the preview; messages are counted apart
-			m = with(m, i, func(p *Part) { p.Edits = "" })
-			return again(0)
-		}
 		m.Waits++
 		return again(max(f.RetryAfter, p.MinBackoff))
 	case chat.ServerError:
@@ -178,9 +177,6 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		switch {
 		case f.Class == chat.ClassMarkup && !m.Parts[i].Plain:
 			m = with(m, i, func(p *Part) { p.Plain = true })
-			return again(0)
-		case m.Parts[i].Edits != "":
-			m = with(m, i, func(p *Part) { p.Edits = "" })
 			return again(0)
 		case f.Class == chat.ClassThreadGone && p.ToParent && m.To.Thread != "":
 			return again(0).withoutThread()

@@ -58,6 +58,7 @@ type account struct {
 	info    chat.Info
 	access  Access
 	log     *zap.Logger
+	edits   paces
 
 	mu      sync.Mutex
 	status  AccountStatus

@@ -115,6 +115,9 @@ func (c *Console) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	return chat.Receipt{}, &chat.SendError{Fault: chat.Unreachable, Err: errNobody}
 }
 
+// React is nothing to do: a person at a terminal sees their own line, and what runs.
+func (c *Console) React(context.Context, chat.Address, string) error { return nil }
+
 // showing is how far a message came at one terminal.
 type showing uint8
 

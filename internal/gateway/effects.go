@@ -46,6 +46,7 @@ func (g *Gateway) committed(effects []machine.Issued, journal []machine.Record) 
 	g.hand.add(len(effects))
 	g.effects.put(effects)
 	if len(journal) > 0 {
+		g.previews.take(journal)
 		if g.o.Journal != nil {
 			g.o.Journal(journal)
 		}
@@ -86,6 +87,8 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		g.inHand(func() { g.prepare(e) })
 	case machine.Transmit:
 		g.inHand(func() { g.transmit(e) })
+	case machine.Retract:
+		g.tasks.begin(func() { g.retract(e) })
 	case machine.RunTool:
 		released := g.steps.releasable(e.Action.ID) // before the next effect, which may be its release
 		if !g.tasks.begin(func() { defer g.steps.released(e.Action.ID); g.runTool(e, released) }) {
@@ -104,6 +107,7 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		g.steps.cancel(e.Turn)
 	case machine.Settled:
 		g.steps.settled(e.Turn.ID)
+		g.previews.settled(e.Turn.ID)
 	case machine.Wake:
 		g.wake(e)
 	case machine.Examine:

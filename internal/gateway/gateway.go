@@ -29,6 +29,9 @@ type Profile struct {
 	// ContextTokens is the size of the model's context. At 80 % of it a conversation is summed up; 0: never by itself.
 	ContextTokens int
 
+	Streaming    bool         // the answer can be watched while the model writes it
+	ToolProgress ProgressMode // and the tools at work
+
 	Steer              bool
 	PromoteAfter       time.Duration
 	OutputLimit        int64
@@ -76,6 +79,7 @@ type Gateway struct {
 	stopWork context.CancelFunc
 	hard     context.Context // ends when the grace of a drain is over
 	steps    stepTable
+	previews previewTable
 	procs    procTable
 	hand     inHand
 	tasks    tasks

@@ -21,9 +21,13 @@ func (a *account) admit(ctx context.Context, e chat.Event) error {
 	if e.Aside != nil {
 		a.log.Warn("event set aside", zap.String("event", e.ID), zap.String("reason", e.Aside.Reason))
 	}
-	_, err := a.g.Submit(ctx, r)
+	answer, err := a.g.Submit(ctx, r)
 	if err != nil {
 		return err
+	}
+	if answer.Waits {
+		m := *r.Message
+		a.g.tasks.begin(func() { a.acknowledge(m, r.Steer) })
 	}
 	a.mu.Lock()
 	a.status.LastInbound = time.Now()

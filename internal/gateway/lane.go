@@ -191,6 +191,7 @@ func (g *Gateway) runStep(e machine.RunStep) {
 	}
 	g.typing(e)
 	g.steps.disturb(e.Session.ID)
+	g.watch(e)
 	ctx, cancel := context.WithCancel(g.work)
 	g.steps.begin(e.Turn.ID, e.Session.Kind == session.Subagent, cancel)
 	g.inHand(func() {
@@ -207,17 +208,20 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 	}
 	var response agent.Response
 	began := time.Now()
+	v := g.previews.of(e.Turn.ID)
+	v.begin()
 	if err == nil {
-		response, err = t.provider.Complete(ctx, t.request, nil)
+		response, err = t.provider.Complete(ctx, t.request, v.write)
 	}
 	if err != nil && ctx.Err() == nil && agent.AsProviderError(err).Failure == agent.TooLong {
 		if t, err = g.shorten(ctx, t, err); err == nil {
-			response, err = t.provider.Complete(ctx, t.request, nil)
+			response, err = t.provider.Complete(ctx, t.request, v.write)
 		}
 	}
 	if ctx.Err() != nil {
 		return // stopped: what it would have said is of no use to anyone
 	}
+	v.rest()
 	if err != nil {
 		failure := agent.AsProviderError(err)
 		log.Warn("model failed", zap.String("failure", string(failure.Failure)), zap.Error(failure.Err))
@@ -229,6 +233,7 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 		g.report(g.work, machine.Unanswered{
 			Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Failure: failure.Failure, After: failure.RetryAfter, Text: text,
 		})
+		v.resume()
 		return
 	}
 	log.Debug("model answered", zap.Duration("after", time.Since(began)), zap.Int("calls", len(response.Calls)),
@@ -239,6 +244,7 @@ func (g *Gateway) ask(ctx context.Context, e machine.RunStep) {
 	g.report(g.work, machine.Answered{
 		Turn: e.Turn.ID, Generation: e.Turn.Generation, Step: e.Turn.Step, Text: response.Text, Calls: response.Calls, Tokens: response.InputTokens,
 	})
+	v.resume()
 }
 
 // typing shows that we are writing for as long as the turn runs. Its failure never changes a turn.
@@ -262,15 +268,17 @@ func (g *Gateway) typing(e machine.RunStep) {
 	}
 	g.tasks.begin(func() {
 		defer cancel()
-		renew := time.NewTicker(typer.TypingLasts() * 4 / 5)
-		defer renew.Stop()
 		for {
+			wait := typer.TypingLasts() * 4 / 5
 			if err := typer.Typing(ctx, to); err != nil && ctx.Err() == nil {
+				f := chat.AsSendError(err)
 				g.log.Debug("typing sign failed", zap.Error(err))
+				if f.Fault == chat.Refused { // it would be each time
+					return
+				}
+				wait = max(wait, f.RetryAfter)
 			}
-			select {
-			case <-renew.C:
-			case <-ctx.Done():
+			if !rest(ctx, wait) {
 				return
 			}
 		}

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/markup"
+	"github.com/homing-gateway/homing/internal/store"
 )
 
 // markRoom is left free in every part for what may have to stand before it: the recovery mark, or a note about a topic.
@@ -22,11 +25,33 @@ func (g *Gateway) prepare(e machine.Prepare) {
 	if !ok || !a.takes(e) {
 		return
 	}
-	claim := machine.Claim{Outgoing: m.ID, Idempotent: a.info.Idempotent}
+	claim := machine.Claim{Outgoing: m.ID, Idempotent: a.info.Idempotent, Anew: !g.mayEdit(a, m)}
 	if len(m.Parts) == 0 {
 		claim.Parts = render(m.Text, a.info)
 	}
 	g.report(g.work, claim)
+}
+
+// mayEdit tells whether a message may be put into the preview of its turn now, after waiting for the pace of such changes.
+// A longer wait that the platform asked for is not waited for.
+func (g *Gateway) mayEdit(a *account, m delivery.Outgoing) bool {
+	editor, ok := a.adapter.(chat.Editor)
+	if !ok || m.Turn == "" || m.Tries > 0 && len(m.Parts) > 0 && m.Parts[0].Edits == "" {
+		return false
+	}
+	if p, standing, err := store.Get[machine.Preview](g.o.Store, machine.Previews, string(m.Turn)); err != nil || !standing || p.Answer != m.ID || !p.Holds(time.Now()) {
+		return false
+	}
+	for !a.edits.isHeld(m.To.Chat, time.Now()) {
+		wait := a.edits.take(m.To.Chat, time.Now(), editor.EditPace(m.To))
+		if wait == 0 {
+			return true
+		}
+		if !rest(g.work, wait) {
+			return false
+		}
+	}
+	return false
 }
 
 // render makes the parts of a text for a platform.
@@ -57,7 +82,7 @@ func (g *Gateway) transmit(e machine.Transmit) {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	receipt, err := a.adapter.Send(ctx, chat.Outbound{
+	receipt, err := a.transmit(ctx, m.Parts[e.Part].Edits, chat.Outbound{
 		To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(e.Part),
 	})
 	if err != nil && g.hard.Err() != nil {
@@ -73,4 +98,22 @@ func (g *Gateway) transmit(e machine.Transmit) {
 		a.sendFailed(outcome.Failure)
 	}
 	g.report(context.WithoutCancel(g.work), machine.SendDone{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Outcome: outcome})
+}
+
+// transmit sends a part, or puts it into the preview of its turn.
+func (a *account) transmit(ctx context.Context, edits string, out chat.Outbound) (chat.Receipt, error) {
+	if edits == "" {
+		return a.adapter.Send(ctx, out)
+	}
+	editor, ok := a.adapter.(chat.Editor)
+	if !ok {
+		return chat.Receipt{}, &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: errors.New("messages cannot be changed here")}
+	}
+	if err := editor.Edit(ctx, edits, out); err != nil {
+		if f := chat.AsSendError(err); f.Fault == chat.RateLimited {
+			a.edits.hold(out.To.Chat, time.Now(), f.RetryAfter)
+		}
+		return chat.Receipt{}, err
+	}
+	return chat.Receipt{MessageID: edits}, nil
 }

@@ -80,7 +80,7 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 		p, ok := o.waiting(m.Turn, m.ID)
 		m.Parts = slices.Clone(m.Parts)
 		m.Parts[0].Edits = ""
-		if ok && !r.Anew && p.holds(o.now) {
+		if ok && !r.Anew && p.Holds(o.now) {
 			m.Parts[0].Edits = p.MessageID
 		}
 	}

@@ -26,8 +26,8 @@ type Preview struct {
 // person may be looking elsewhere: a message of its own makes the phone ring.
 const RingAfter = 10 * time.Second
 
-// holds tells whether the preview can become the answer.
-func (p Preview) holds(now time.Time) bool {
+// Holds tells whether the answer may be put into the preview.
+func (p Preview) Holds(now time.Time) bool {
 	return !p.Spent && !p.SentAt.Before(p.AskedAt) && now.Sub(p.AskedAt) <= RingAfter
 }
 
