@@ -182,6 +182,43 @@ func TestHangingChangeHoldsNothingUp(t *testing.T) {
 	})
 }
 
+// A change that arrives late, after the answer, does not undo it.
+func TestLateChangeUndoesNothing(t *testing.T) {
+	for _, late := range []time.Duration{time.Second, 9 * time.Second} {
+		inBubble(t, says(long(60), 5*time.Second), func(b *bubble) {
+			b.tg.Add(faketelegram.Fault{Method: "editMessageText", Delay: late, Skip: 2, Times: 1}) // it is on its way when the answer is there
+			b.say(alice, alice, "hello")
+			b.pass(time.Minute)
+			b.sees(alice, long(60))
+			b.nothingKept()
+		})
+	}
+}
+
+// What the agent says by itself is seen when it is whole, with a sound: nobody waits for it.
+func TestNoticeHasNoPreview(t *testing.T) {
+	model := func(r agent.Request, last string) reply {
+		switch {
+		case strings.HasPrefix(last, "[homing:delegation"):
+			return reply{text: long(60), over: 6 * time.Second}
+		case strings.Contains(r.System, "You are a subagent"):
+			return reply{text: "the summary", after: time.Minute}
+		case len(r.Messages) > 1:
+			return reply{text: "it is under way"}
+		}
+		return reply{calls: []agent.Call{{ID: "c1", Name: "delegate_task", Arguments: `{"goal":"g"}`}}}
+	}
+	inBubble(t, model, func(b *bubble) {
+		b.say(alice, alice, "hello")
+		b.pass(time.Minute + 5*time.Second)
+		b.sees(alice, "it is under way")
+		b.pass(10 * time.Second)
+		if m := b.sees(alice, "it is under way", long(60)); m[1].Silent || m[1].Edits > 0 {
+			b.Errorf("%+v", m[1])
+		}
+	})
+}
+
 // Whatever fails about a preview, the answer comes, once.
 func TestPreviewFailsAlone(t *testing.T) {
 	for name, f := range map[string]faketelegram.Fault{
