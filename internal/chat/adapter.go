@@ -182,6 +182,7 @@ const (
 	CauseUnreachable   Cause = "unreachable"     // no connection, or the platform fails
 	CauseMissingIntent Cause = "missing_intent"  // the platform withholds events that we need
 	CauseIdentify      Cause = "identify_budget" // no more connections today
+	CausePaused        Cause = "paused"          // a person let it rest: the core's word, never an adapter's
 )
 
 // RunError is why Run ended, as far as the core has to know it.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -44,6 +45,9 @@ type AccountStatus struct {
 // healthSpan is how long after a success an account counts as working.
 const healthSpan = time.Minute
 
+// pausedLook is how often a paused account is looked at besides when it is resumed.
+const pausedLook = time.Hour
+
 // The pauses between two attempts to receive.
 const (
 	minPause = 500 * time.Millisecond
@@ -59,8 +63,11 @@ type account struct {
 	access  Access
 	log     *zap.Logger
 	edits   paces
+	again   chan struct{} // has a token when a pause between two attempts is to end
 
 	mu      sync.Mutex
+	cut     context.CancelFunc // of the Run in hand
+	paused  bool               // by a person
 	status  AccountStatus
 	cursor  string
 	success time.Time // of any call
@@ -71,7 +78,8 @@ type account struct {
 func newAccount(g *Gateway, o AccountOptions, cursor string) *account {
 	info := o.Adapter.Describe()
 	return &account{
-		g: g, adapter: o.Adapter, info: info, access: o.Access, cursor: cursor,
+		again: make(chan struct{}, 1),
+		g:     g, adapter: o.Adapter, info: info, access: o.Access, cursor: cursor,
 		log:    g.log.With(zap.String("platform", string(info.Account.Platform)), zap.String("account", info.Account.ID)),
 		status: AccountStatus{Account: info.Account, State: Connecting, Cause: chat.CauseUnreachable, Since: time.Now()},
 	}
@@ -96,21 +104,25 @@ func (a *account) supervise(ctx context.Context) {
 	pause := minPause
 	for ctx.Err() == nil {
 		began := time.Now()
-		a.mu.Lock()
-		cursor := a.cursor
-		a.mu.Unlock()
-		err := a.adapter.Run(ctx, cursor, a.admit, a.up)
+		run, cursor, serves := a.begin(ctx)
+		if !serves {
+			a.rest(ctx, pausedLook)
+			continue
+		}
+		err := a.adapter.Run(run, cursor, a.admit, a.up)
 		if ctx.Err() != nil {
 			return
+		}
+		if run.Err() != nil { // paused, or the machine has slept
+			pause = minPause
+			continue
 		}
 		if time.Since(began) > maxPause {
 			pause = minPause
 		}
 		if errors.Is(err, machine.ErrNoSpace) || errors.Is(err, machine.ErrStopped) { // ours, not the platform's
 			a.log.Error("events are not taken", zap.Error(err))
-			if !rest(ctx, maxPause) {
-				return
-			}
+			a.rest(ctx, maxPause)
 			continue
 		}
 		failure, ok := errors.AsType[*chat.RunError](err)
@@ -126,10 +138,91 @@ func (a *account) supervise(ctx context.Context) {
 		if failure.Cause == chat.CauseBadCredential {
 			wait = 10 * time.Minute // hammering with it would get the address banned
 		}
-		if !rest(ctx, wait) {
-			return
-		}
+		a.rest(ctx, wait)
 	}
+}
+
+// begin begins a Run; serves tells whether there is to be one.
+func (a *account) begin(ctx context.Context) (run context.Context, cursor string, serves bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-a.again: // what asked for this attempt
+	default:
+	}
+	if a.cut != nil {
+		a.cut()
+	}
+	run, a.cut = context.WithCancel(ctx)
+	return run, a.cursor, !a.paused
+}
+
+// rest waits between two attempts, unless somebody wants one at once.
+func (a *account) rest(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-a.again:
+	case <-ctx.Done():
+	}
+}
+
+// reconnect lets the account connect anew, now.
+func (a *account) reconnect() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.status.State == Up {
+		a.status.State, a.status.Cause, a.status.Since = Connecting, chat.CauseUnreachable, time.Now()
+	}
+	a.anew()
+}
+
+// anew ends the Run in hand, or the pause after it. The caller holds the lock.
+func (a *account) anew() {
+	if a.cut != nil {
+		a.cut()
+	}
+	select {
+	case a.again <- struct{}{}:
+	default:
+	}
+}
+
+// pause lets the account rest, as a person asked, or go on. Messages wait meanwhile, and no attempt is spent.
+func (a *account) pause(paused bool) {
+	for _, e := range a.setPaused(paused) {
+		a.g.inHand(func() { a.g.prepare(e) })
+	}
+}
+
+// setPaused takes note of it and returns the messages that need not wait any more.
+func (a *account) setPaused(paused bool) (held []machine.Prepare) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.paused == paused {
+		return nil
+	}
+	a.paused, a.parked = paused, paused
+	a.status.State, a.status.Cause, a.status.Remedy, a.status.Since = Connecting, chat.CauseUnreachable, "", time.Now()
+	if paused {
+		name := a.info.Account.Platform
+		a.status.State, a.status.Cause = Parked, chat.CausePaused
+		a.status.Remedy = fmt.Sprintf("An admin paused it. `/platform resume %s` in another chat, or homing chat \"/platform resume %s\" on this machine, resumes it.", name, name)
+	}
+	a.log.Info("account is paused or resumed", zap.Bool("paused", paused))
+	a.anew()
+	if !paused {
+		held, a.held = a.held, nil
+	}
+	return held
+}
+
+// isPaused tells whether a person lets the account rest.
+func (a *account) isPaused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.paused
 }
 
 // rest waits; false when ctx ended first.
@@ -147,6 +240,10 @@ func rest(ctx context.Context, d time.Duration) bool {
 // up is told by the adapter that the platform has answered.
 func (a *account) up() {
 	a.mu.Lock()
+	if a.paused { // an answer that was on its way
+		a.mu.Unlock()
+		return
+	}
 	a.success = time.Now()
 	again := a.status.State != Up
 	if again {
@@ -183,6 +280,9 @@ func (a *account) absent() {
 func (a *account) down(e *chat.RunError, wait time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.paused {
+		return
+	}
 	state := Degraded
 	switch {
 	case e.Park || e.Cause != chat.CauseUnreachable:

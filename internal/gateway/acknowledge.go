@@ -15,6 +15,9 @@ const acknowledgeLimit = 10 * time.Second
 // acknowledge shows a person at once that a text was seen which waits for the running turn: by a mark on it, or where there
 // is none by a short text. It stands beside the queue of the chat, is tried once, and its failure changes nothing.
 func (a *account) acknowledge(m chat.Message, steers bool) {
+	if a.isPaused() {
+		return
+	}
 	ctx, cancel := context.WithTimeout(a.g.work, acknowledgeLimit)
 	defer cancel()
 	if r, ok := a.adapter.(chat.Reactor); ok {

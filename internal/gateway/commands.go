@@ -36,6 +36,7 @@ func chatCommands() []chatCommand {
 		{"tasks", "delegated work and processes", false},
 		{"why", "why the last result came here", false},
 		{"selftest", "for admins: put the gateway to the test in this very chat", false},
+		{"platform", "for admins: /platform list, /platform pause NAME, /platform resume NAME", false},
 		{"whoami", "who you are to me, and where we are", false},
 		{"help", "this list", false},
 		{"start", "the same as /help", true},
@@ -44,7 +45,7 @@ func chatCommands() []chatCommand {
 
 // notBuiltCommands are reserved words that this version does not carry out.
 func notBuiltCommands() []string {
-	return []string{"queue", "steer", "approve", "deny", "model", "sethome", "platform"}
+	return []string{"queue", "steer", "approve", "deny", "model", "sethome"}
 }
 
 // menu is the native command menu.
@@ -94,6 +95,8 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 		return g.compactCommand(key)
 	case machine.CommandSelftest:
 		return g.selftest(a, m)
+	case machine.CommandPlatform:
+		return g.platform(a, m, arg)
 	}
 	reply, err := g.reply(a, m, key, name)
 	if err != nil {

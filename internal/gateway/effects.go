@@ -87,6 +87,10 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		g.inHand(func() { g.prepare(e) })
 	case machine.Transmit:
 		g.inHand(func() { g.transmit(e) })
+	case machine.PauseAccount:
+		if a, ok := g.accounts[e.Account]; ok {
+			a.pause(e.Pause)
+		}
 	case machine.Retract:
 		g.tasks.begin(func() { g.retract(e) })
 	case machine.RunTool:

@@ -115,6 +115,15 @@ func New(o Options) (*Gateway, error) {
 		g.accounts[acc.info.Account] = acc
 	}
 	g.accounts[g.console.info.Account].absent()
+	paused, err := store.Each(o.Store, machine.Pauses, "", func(machine.Pause) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paused {
+		if a, ok := g.accounts[p.Account]; ok {
+			a.pause(true)
+		}
+	}
 	commit := o.Commit
 	if commit == nil {
 		commit = o.Store.Commit
@@ -149,6 +158,7 @@ func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
 	for _, a := range g.accounts {
 		accounts.Go(func() { a.supervise(intake) })
 	}
+	accounts.Go(func() { g.watchSleep(intake) })
 
 	var failed error
 	writes := true

@@ -270,6 +270,9 @@ func (g *Gateway) typing(e machine.RunStep) {
 		defer cancel()
 		for {
 			wait := typer.TypingLasts() * 4 / 5
+			if a.isPaused() {
+				return
+			}
 			if err := typer.Typing(ctx, to); err != nil && ctx.Err() == nil {
 				f := chat.AsSendError(err)
 				g.log.Debug("typing sign failed", zap.Error(err))

@@ -287,7 +287,7 @@ func (v *preview) show(s sight) bool {
 	v.mu.Lock()
 	still, message, plain, last := v.still, v.message, v.plain, v.last
 	v.mu.Unlock()
-	if still {
+	if still || v.account.isPaused() {
 		return false
 	}
 	if message == "" {

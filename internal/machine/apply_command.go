@@ -22,6 +22,7 @@ const (
 	CommandCompact = "compact"
 
 	CommandSelftest = "selftest"
+	CommandPlatform = "platform"
 )
 
 // command carries out a person's word to the gateway, at once, also while a turn runs. It answers in the same step.
@@ -45,6 +46,8 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 		sid, text = o.compact(key, replyTo(m))
 	case CommandSelftest:
 		sid, text = o.selftest(key, m)
+	case CommandPlatform:
+		text = o.pausePlatform(c, m.Address.Person)
 	default:
 		text = fmt.Sprintf("There is no command /%s.", c.Name)
 	}

@@ -3,6 +3,7 @@ package machine
 import (
 	"time"
 
+	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/session"
@@ -62,6 +63,12 @@ type Transmit struct {
 // Retract takes the preview of a turn back. Repeating it does no harm.
 type Retract struct{ Preview Preview }
 
+// PauseAccount lets an account rest until it is resumed, or go on.
+type PauseAccount struct {
+	Account chat.Account
+	Pause   bool
+}
+
 // Cancel stops what runs for a turn, or without one the summary that is being made of the session: it is of no use any more.
 type Cancel struct {
 	Turn    id.Turn
@@ -83,17 +90,18 @@ type Settled struct {
 	Session session.Session
 }
 
-func (RunStep) effect()  {}
-func (Compact) effect()  {}
-func (RunTool) effect()  {}
-func (Tend) effect()     {}
-func (Kill) effect()     {}
-func (Promote) effect()  {}
-func (Release) effect()  {}
-func (Prepare) effect()  {}
-func (Transmit) effect() {}
-func (Retract) effect()  {}
-func (Cancel) effect()   {}
-func (Wake) effect()     {}
-func (Examine) effect()  {}
-func (Settled) effect()  {}
+func (RunStep) effect()      {}
+func (Compact) effect()      {}
+func (RunTool) effect()      {}
+func (Tend) effect()         {}
+func (Kill) effect()         {}
+func (Promote) effect()      {}
+func (Release) effect()      {}
+func (Prepare) effect()      {}
+func (Transmit) effect()     {}
+func (PauseAccount) effect() {}
+func (Retract) effect()      {}
+func (Cancel) effect()       {}
+func (Wake) effect()         {}
+func (Examine) effect()      {}
+func (Settled) effect()      {}

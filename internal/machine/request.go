@@ -35,7 +35,10 @@ type Command struct {
 	Name   string // one of the Command… constants
 	Target id.Session
 	Any    bool // may resume a conversation of another place
-	Text   string
+	// Account is whose service is to rest (Pause) or to go on.
+	Account chat.Account
+	Pause   bool
+	Text    string
 }
 
 // Answered tells that the model answered a step.

@@ -29,10 +29,12 @@ const (
 	Positions   Table = "position"
 	Aliases     Table = "alias"
 	Previews    Table = "preview"
-	Entries     Table = "entry"
-	Asides      Table = "aside"
-	Journal     Table = "journal"
-	Metas       Table = "meta"
+	// Pauses lists the accounts that are not served, by their names. The rules do not need it.
+	Pauses  Table = "pause"
+	Entries Table = "entry"
+	Asides  Table = "aside"
+	Journal Table = "journal"
+	Metas   Table = "meta"
 	// Places lists the conversations of each place: PlaceKey, and nothing to read behind it. The rules do not need it.
 	Places Table = "place"
 )
@@ -157,9 +159,10 @@ type layer[K ~string, V any] struct {
 	order []K
 }
 
-// next is the layer of the batch that follows.
-func (l *layer[K, V]) next() layer[K, V] {
-	return layer[K, V]{table: l.table, base: l.base, under: l.set}
+// follow makes it the layer of the batch after old's.
+func (l *layer[K, V]) follow(old layered) {
+	o := old.(*layer[K, V])
+	*l = layer[K, V]{table: o.table, base: o.base, under: o.set}
 }
 
 func (l *layer[K, V]) get(k K) (V, bool) {
@@ -300,11 +303,10 @@ func (s *State) Overlay() *Overlay {
 // Next begins the batch that follows a closed one, which may not be durable yet. It is decided upon what that one changes: so it
 // is dropped if that one fails, and it is closed only after that one was folded.
 func (o *Overlay) Next() *Overlay {
-	n := &Overlay{
-		st: o.st, meta: o.meta,
-		sessions: o.sessions.next(), routes: o.routes.next(), lanes: o.lanes.next(), turns: o.turns.next(), actions: o.actions.next(),
-		processes: o.processes.next(), delegations: o.delegations.next(), completions: o.completions.next(), outgoing: o.outgoing.next(),
-		marks: o.marks.next(), positions: o.positions.next(), aliases: o.aliases.next(), previews: o.previews.next(), chats: o.chats.next(),
+	n := &Overlay{st: o.st, meta: o.meta}
+	was := o.layers()
+	for i, l := range n.layers() {
+		l.follow(was[i])
 	}
 	n.meta.Commit++
 	return n
@@ -331,6 +333,7 @@ func empty[T any](list []T) []T {
 
 // layered is a layer of whatever table.
 type layered interface {
+	follow(old layered)
 	changes(out []Change) []Change
 	fold()
 	recycle(old layered)

@@ -49,7 +49,7 @@ var hot = []kind{
 }
 
 // cold are those that stay JSON.
-var cold = []kind{kindOf[machine.Delegation](), kindOf[machine.Alias](), kindOf[machine.SetAside]()}
+var cold = []kind{kindOf[machine.Delegation](), kindOf[machine.Alias](), kindOf[machine.SetAside](), kindOf[machine.Pause]()}
 
 func encode(t interface{ Fatal(args ...any) }, record any) []byte {
 	v, err := appendValue(nil, record)

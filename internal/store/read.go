@@ -27,7 +27,7 @@ func live() []machine.Table {
 
 // tables lists all buckets.
 func tables() []machine.Table {
-	out := append(live(), machine.Entries, machine.Asides, machine.Journal, machine.Places)
+	out := append(live(), machine.Entries, machine.Asides, machine.Journal, machine.Places, machine.Pauses)
 	for _, t := range []machine.Table{machine.Turns, machine.Actions, machine.Processes, machine.Delegations, machine.Completions, machine.Outgoings} {
 		out = append(out, t.Done())
 	}
