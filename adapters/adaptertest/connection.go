@@ -247,6 +247,12 @@ func secrets(w *world) {
 		if e, ok := w.a.(chat.Editor); ok {
 			w.heard(what+", Edit", e.Edit(ctx, "1", out))
 		}
+		if r, ok := w.a.(chat.Remover); ok {
+			w.heard(what+", Remove", r.Remove(ctx, out.To, "1"))
+		}
+		if r, ok := w.a.(chat.Reactor); ok {
+			w.heard(what+", React", r.React(ctx, out.To, "1"))
+		}
 		if m, ok := w.a.(chat.Menu); ok {
 			w.heard(what+", SetMenu", m.SetMenu(ctx, []chat.MenuEntry{{Name: "x", Description: "x"}}))
 		}
