@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	fake "github.com/homing-gateway/homing/internal/agent/openai/fakeopenai"
@@ -61,9 +62,9 @@ func (w *world) shell(lines string) {
 	w.configure()
 }
 
-// handedOver keeps the command that a self-test hands over running until the function that it returns is called: at the
-// pace of a busy machine it might end by itself before.
-func (w *world) handedOver() (ends func()) {
+// handedOver keeps the commands that so many self-tests hand over running until the function that it returns is called: at
+// the pace of a busy machine they might end by themselves before.
+func (w *world) handedOver(tests int) (ends func()) {
 	w.Helper()
 	home := filepath.Join(w.dir, "home")
 	w.shell("case \"$2\" in *'had gone'*) while [ ! -e " + home + " ]; do sleep 0.02; done; echo I ended after the subagent had gone; exit 0;; esac")
@@ -72,7 +73,7 @@ func (w *world) handedOver() (ends func()) {
 		w.until("the subagents have gone", func() bool {
 			var all []delegation
 			r := w.run("delegations", "ls", "--json") // it may die meanwhile
-			return json.Unmarshal([]byte(r.out), &all) == nil && len(all) > 0 && !slices.ContainsFunc(all, func(d delegation) bool { return d.State == "running" })
+			return json.Unmarshal([]byte(r.out), &all) == nil && len(all) == tests && !slices.ContainsFunc(all, func(d delegation) bool { return d.State == "running" })
 		})
 		if err := os.WriteFile(home, nil, 0o600); err != nil {
 			w.Fatal(err)
@@ -84,7 +85,7 @@ func (w *world) handedOver() (ends func()) {
 // there, no model hears of it, and the place is as it was.
 func TestSelftest(t *testing.T) {
 	w := newWorld(t, settings{"delegation.max_iterations": 1, "display.background_process_notifications": "off"})
-	ends, free := w.handedOver(), make(chan struct{})
+	ends, free := w.handedOver(4), make(chan struct{})
 	w.model.When(fake.Says("slow"), fake.Held(free, fake.Say("at last")))
 	w.start()
 	places := []*place{w.direct(), w.inGroup(), w.inTopic(), w.console()}
@@ -98,11 +99,17 @@ func TestSelftest(t *testing.T) {
 			w.isAsked("a slow turn", fake.Says("slow "+p.name))
 		}
 	}
+	var told sync.WaitGroup
 	for _, p := range places {
+		if p.screen != nil { // a terminal waits for the report
+			told.Go(func() { p.say("/selftest") })
+			continue
+		}
 		p.say("/selftest")
 		p.sees("The self-test begins")
 	}
 	ends()
+	told.Wait()
 	for _, p := range places {
 		report := p.selftested()
 		if !strings.HasPrefix(report, "Self-test: all 9 checks held, in ") || strings.Count(report, "✓") < 9 || strings.Contains(report, "✗") {
@@ -171,7 +178,7 @@ func TestSelftestAcrossACrash(t *testing.T) {
 	for _, fault := range []string{"receive.after:2", "started.after:1", "answered.after:3", "ended.before:1", "ended.after:1", "ended.after:3", "claim.after:3", "examined.before:1", "examined.after:1"} {
 		t.Run(fault, func(t *testing.T) {
 			w := newWorld(t, nil)
-			p, ends := w.direct(), w.handedOver()
+			p, ends := w.direct(), w.handedOver(1)
 			w.answers("hello", "greeting")
 			w.startToDieAt(fault)
 			p.ask("hello", "greeting")
