@@ -77,11 +77,13 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 		}
 	}
 	if m.Parts[0].State == delivery.Queued { // decided anew each time: the answer may have waited until the phone has to ring
-		p, ok := o.waiting(m.Turn, m.ID)
-		m.Parts = slices.Clone(m.Parts)
-		m.Parts[0].Edits = ""
-		if ok && !r.Anew && p.Holds(o.now) {
-			m.Parts[0].Edits = p.MessageID
+		into := ""
+		if p, ok := o.waiting(m.Turn, m.ID); ok && !r.Anew && p.Holds(o.now) {
+			into = p.MessageID
+		}
+		if m.Parts[0].Edits != into {
+			m.Parts = slices.Clone(m.Parts)
+			m.Parts[0].Edits = into
 		}
 	}
 	m = delivery.Begin(m, o.now)

@@ -58,8 +58,7 @@ func TestLongAnswerRings(t *testing.T) {
 	w.start()
 	p.say("ask")
 	preview := p.growing("the beginning")
-	p.sees("the end")
-	p.until("the preview is gone", func() bool { return len(p.messages()) == 1 })
+	p.until("the answer stands alone", func() bool { return p.seen() == "the beginning the end" })
 	if m := p.messages()[0]; m.ID == preview.ID || m.Silent || m.Edits != 0 || m.Text != "the beginning the end" {
 		t.Errorf("%+v", m)
 	}
