@@ -105,7 +105,7 @@ func (p program) run(dir string) (r result, err error) {
 		return r, firstOf(err, peer.close(ctx))
 	case "product":
 		// As many ends of processes as a run can use up, and not many more: they are live records all the while.
-		const ends = 30_000
+		const ends = 90_000
 		s, err := openProduct(dir, p.Talks, ends/p.Talks, p.Queued)
 		if err != nil {
 			return r, err

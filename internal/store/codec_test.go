@@ -424,6 +424,7 @@ func routed(t testing.TB) []machine.Change {
 					changes = append(changes, machine.Change{Table: c.Table, Key: machine.SeqKey(r.Seq), Value: r})
 				}
 			} else if c.Value != nil {
+				c.Value = reflect.Indirect(reflect.ValueOf(c.Value)).Interface()
 				changes = append(changes, c)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"time"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -24,7 +25,15 @@ type fields struct {
 // over is the number of the next field when none is left.
 const over = protowire.MaxValidNumber + 1
 
+// reader reads a record that is stored as b. All texts of the record are parts of one copy: a queue of a million records
+// would else be ten million texts to look after.
 func reader(b []byte) fields {
+	text := string(b)
+	return within(unsafe.Slice(unsafe.StringData(text), len(text)))
+}
+
+// within reads a record from bytes that nobody ever changes.
+func within(b []byte) fields {
 	f := fields{reading: true, bytes: b}
 	f.next()
 	return f
@@ -92,6 +101,12 @@ func (f *fields) varint() uint64 {
 	return x
 }
 
+// letters reads the value of a field that is a text, as a part of what is read.
+func (f *fields) letters() string {
+	x := f.chunk()
+	return unsafe.String(unsafe.SliceData(x), len(x)) // reader sees to it that nobody changes them
+}
+
 // chunk reads the value of a field that is a text or a record. It is a part of what is read, no copy.
 func (f *fields) chunk() []byte {
 	x, n := protowire.ConsumeBytes(f.bytes)
@@ -112,7 +127,7 @@ func (f *fields) putVarint(n protowire.Number, x uint64) {
 func word[S ~string](f *fields, n protowire.Number, p *S) {
 	if f.reading {
 		for f.at(n) {
-			*p = S(f.chunk())
+			*p = S(f.letters())
 		}
 	} else if *p != "" {
 		f.bytes = protowire.AppendString(protowire.AppendTag(f.bytes, n, protowire.BytesType), string(*p))
@@ -123,7 +138,7 @@ func word[S ~string](f *fields, n protowire.Number, p *S) {
 func words[S ~string](f *fields, n protowire.Number, p *[]S) {
 	if f.reading {
 		for f.at(n) {
-			*p = append(*p, S(f.chunk()))
+			*p = append(*p, S(f.letters()))
 		}
 		return
 	}
@@ -202,7 +217,7 @@ func moment(f *fields, n protowire.Number, p *time.Time) {
 func one[T any](f *fields, n protowire.Number, p *T) {
 	if f.reading {
 		for f.at(n) {
-			f.within(p)
+			f.readRecord(p)
 		}
 		return
 	}
@@ -217,7 +232,7 @@ func maybe[T any](f *fields, n protowire.Number, p **T) {
 	if f.reading {
 		for f.at(n) {
 			*p = new(T)
-			f.within(*p)
+			f.readRecord(*p)
 		}
 	} else if *p != nil {
 		f.putRecord(n, *p)
@@ -229,7 +244,7 @@ func many[T any](f *fields, n protowire.Number, p *[]T) {
 	if f.reading {
 		for f.at(n) {
 			*p = append(*p, *new(T))
-			f.within(&(*p)[len(*p)-1])
+			f.readRecord(&(*p)[len(*p)-1])
 		}
 		return
 	}
@@ -238,9 +253,9 @@ func many[T any](f *fields, n protowire.Number, p *[]T) {
 	}
 }
 
-// within reads a record within this one into what x points to.
-func (f *fields) within(x any) {
-	inner := reader(f.chunk())
+// readRecord reads a record within this one into what x points to.
+func (f *fields) readRecord(x any) {
+	inner := within(f.chunk())
 	inner.record(x)
 	if inner.end() != nil {
 		f.fail()

@@ -299,10 +299,18 @@ func TestReadValuesOutliveTheTransaction(t *testing.T) {
 	if err := db.Commit([]machine.Change{{Table: machine.Sessions, Key: string(s.ID), Value: s}}); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := store.Get[session.Session](db, machine.Sessions, string(s.ID))
+	pending, _, err := store.Get[session.Session](db, machine.Sessions, string(s.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := db.Fold(); err != nil {
+		t.Fatal(err)
+	}
+	folded, _, err := store.Get[session.Session](db, machine.Sessions, string(s.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.FoldAt(100 << 10)
 	for round := range 50 {
 		var changes []machine.Change
 		for n := range 200 {
@@ -315,8 +323,10 @@ func TestReadValuesOutliveTheTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff(s, got); d != "" {
-		t.Error(d)
+	for _, got := range []session.Session{pending, folded} {
+		if d := cmp.Diff(s, got); d != "" {
+			t.Error(d)
+		}
 	}
 }
 
