@@ -22,8 +22,7 @@ const maxBatch = 1024
 const leading = 128
 
 // Out receives what a commit made durable: the effects in their order, and the journal, which is the machine's own again once
-// Out has returned. It is called for one
-// commit after the other and must not block.
+// Out has returned. It is called for one commit after the other, before anybody is answered, and must not block.
 type Out func(effects []Issued, journal []Record)
 
 // Machine is the one writer. Everybody else submits requests.
@@ -46,8 +45,8 @@ type reply struct {
 	err    error
 }
 
-// New makes a machine on a loaded state. commit writes a batch and returns once it is durable; it keeps nothing of what it got. now is
-// the wall clock.
+// New makes a machine on a loaded state. commit writes a batch and returns once it is durable; it keeps nothing
+// of what it got. now is the wall clock.
 func New(state *State, commit func([]Change) error, out Out, now func() time.Time) *Machine {
 	return &Machine{state: state, commit: commit, out: out, now: now, queue: make(chan submission, maxBatch), ended: make(chan struct{})}
 }

@@ -1,5 +1,5 @@
-// Package store keeps the machine's records in one bbolt file and a log beside it. It writes batches, loads what lives at a start, and reads
-// committed records for everybody who is not the writer. It decides nothing.
+// Package store keeps the machine's records in one bbolt file and a log beside it. It writes batches, loads what lives at a
+// start, and reads committed records for everybody who is not the writer. It decides nothing.
 //
 // This is the only package that imports bbolt, so that a second engine can stand behind the same writer. Sync is never
 // switched off, and no function here calls out while a transaction is open.

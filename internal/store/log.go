@@ -27,7 +27,8 @@ import (
 // block, so that nothing that was acknowledged is written twice. Records have running numbers, and the tables say with which
 // one the log begins for them, where that stands, and how long the file is (base): bytes of an earlier round have an earlier
 // number, those of another log another id. There is never more than one record on its way to the disk. So the first that is
-// not whole is the end, was not acknowledged, and is dropped; unless a whole one with a later number is there, which says that it was.
+// not whole is the end, was not acknowledged, and is dropped; unless a whole one with a later number is there, which says that
+// it was.
 //
 // A store that was closed in order needs no log: everything is in the tables, no base stands there, and the file is gone.
 
