@@ -39,7 +39,9 @@ var mayImport = map[string][]string{
 	"adapters/telegram":                 {"internal/chat", "internal/markup"},
 	"adapters/adaptertest":              {"internal/chat"},
 	"adapters/adaptertest/example":      {"internal/chat"},
+	"adapters/discord":                  {"internal/chat"},
 	"adapters/adaptertest/faketelegram": {},
+	"adapters/adaptertest/fakediscord":  {},
 }
 
 // onlyIn says which package alone may import a library.
@@ -48,6 +50,7 @@ var onlyIn = map[string]string{
 	"google.golang.org/protobuf":        "internal/store",
 	"github.com/spf13/viper":            "config",
 	"github.com/go-telegram/bot":        "adapters/telegram",
+	"github.com/bwmarrin/discordgo":     "adapters/discord",
 	"github.com/sashabaranov/go-openai": "internal/agent/openai",
 	"github.com/spf13/cobra":            "cmd/homing",
 	"github.com/yuin/goldmark":          "internal/markup",
