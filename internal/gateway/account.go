@@ -52,6 +52,8 @@ const pausedLook = time.Hour
 const (
 	minPause = 500 * time.Millisecond
 	maxPause = 30 * time.Second
+	// parkTime is for what only a person can mend: hammering would get the address banned.
+	parkTime = 10 * time.Minute
 )
 
 // account supervises one account: it receives for as long as the gateway runs, comes back by itself from what can heal,
@@ -65,9 +67,12 @@ type account struct {
 	edits   paces
 	again   chan struct{} // has a token when a pause between two attempts is to end
 
+	historian chat.Historian // nil: the platform cannot be asked for what was missed
+
 	mu      sync.Mutex
 	cut     context.CancelFunc // of the Run in hand
 	paused  bool               // by a person
+	past    knowledge
 	status  AccountStatus
 	cursor  string
 	success time.Time // of any call
@@ -75,11 +80,12 @@ type account struct {
 	held    []machine.Prepare
 }
 
-func newAccount(g *Gateway, o AccountOptions, cursor string) *account {
+func newAccount(g *Gateway, o AccountOptions, at machine.Position) *account {
 	info := o.Adapter.Describe()
+	historian, _ := o.Adapter.(chat.Historian)
 	return &account{
 		again: make(chan struct{}, 1),
-		g:     g, adapter: o.Adapter, info: info, access: o.Access, cursor: cursor,
+		g:     g, adapter: o.Adapter, info: info, access: o.Access, cursor: at.Cursor, historian: historian, past: knowledge{known: at.Known},
 		log:    g.log.With(zap.String("platform", string(info.Account.Platform)), zap.String("account", info.Account.ID)),
 		status: AccountStatus{Account: info.Account, State: Connecting, Cause: chat.CauseUnreachable, Since: time.Now()},
 	}
@@ -109,7 +115,7 @@ func (a *account) supervise(ctx context.Context) {
 			a.rest(ctx, pausedLook)
 			continue
 		}
-		err := a.adapter.Run(run, cursor, a.admit, a.up)
+		err := a.receive(run, cursor)
 		if ctx.Err() != nil {
 			return
 		}
@@ -133,11 +139,11 @@ func (a *account) supervise(ctx context.Context) {
 		if failure.Cause != chat.CauseUnreachable {
 			wait = max(wait, 5*time.Second) // hammering cannot help
 		}
+		if failure.Park {
+			wait = max(wait, parkTime)
+		}
 		pause = min(2*pause, maxPause)
 		a.down(failure, wait)
-		if failure.Cause == chat.CauseBadCredential {
-			wait = 10 * time.Minute // hammering with it would get the address banned
-		}
 		a.rest(ctx, wait)
 	}
 }
@@ -153,6 +159,7 @@ func (a *account) begin(ctx context.Context) (run context.Context, cursor string
 	if a.cut != nil {
 		a.cut()
 	}
+	a.past.behind()
 	run, a.cut = context.WithCancel(ctx)
 	return run, a.cursor, !a.paused
 }
@@ -223,6 +230,23 @@ func (a *account) isPaused() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.paused
+}
+
+// receive is one Run of the adapter. Once the platform has answered, what was missed before is asked for.
+func (a *account) receive(ctx context.Context, cursor string) error {
+	up := a.up
+	if a.historian != nil {
+		asking, stop := context.WithCancel(ctx)
+		var past sync.WaitGroup
+		defer past.Wait()
+		defer stop()
+		var once sync.Once
+		up = func() {
+			a.up()
+			once.Do(func() { past.Go(func() { a.catchUp(asking) }) })
+		}
+	}
+	return a.adapter.Run(ctx, cursor, a.admit, up)
 }
 
 // rest waits; false when ctx ended first.

@@ -39,6 +39,7 @@ type Profile struct {
 	Shell              string
 	EnvPassthrough     []string
 	SendTimeout        time.Duration
+	CatchUp            time.Duration // how old a message may be that was missed while an account was down; 0: none is asked for
 	PerPersonInGroups  bool
 	PerPersonInThreads bool
 }

@@ -14,7 +14,7 @@ import (
 // admit takes an event of a platform. It returns nil once the event is durable, and does nothing else that takes time:
 // who may not talk is turned away before any session or model is touched.
 func (a *account) admit(ctx context.Context, e chat.Event) error {
-	r := machine.Receive{Account: a.info.Account, Event: e.ID, Cursor: e.Cursor, Moved: e.Moved, Aside: e.Aside}
+	r := machine.Receive{Account: a.info.Account, Event: e.ID, Cursor: e.Cursor, Known: a.reaches(e), Moved: e.Moved, Aside: e.Aside}
 	if e.Message != nil {
 		a.hear(&r, *e.Message)
 	}

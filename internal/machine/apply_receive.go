@@ -33,9 +33,7 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 		}
 		o.marks.put(mark, Mark{Event: mark, At: o.now})
 	}
-	if r.Cursor != "" {
-		o.positions.put(r.Account.String(), Position{Account: r.Account.String(), Cursor: r.Cursor, At: o.now})
-	}
+	o.advance(r)
 	switch {
 	case r.Aside != nil:
 		o.appended = append(o.appended, Change{Asides, mark, SetAside{r.Account.String(), r.Event, string(r.Aside.Raw), r.Aside.Reason, o.now}})
@@ -77,6 +75,22 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 		o.nudge(l.Turn)
 	}
 	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn, Waits: l.Turn != ""}, nil
+}
+
+// advance keeps how far the account's events are stored. What is known never becomes less.
+func (o *Overlay) advance(r Receive) {
+	p, _ := o.positions.get(r.Account.String())
+	if r.Cursor == "" && !r.Known.After(p.Known) {
+		return
+	}
+	p.Account, p.At = r.Account.String(), o.now
+	if r.Cursor != "" {
+		p.Cursor = r.Cursor
+	}
+	if r.Known.After(p.Known) {
+		p.Known = r.Known
+	}
+	o.positions.put(p.Account, p)
 }
 
 // longestEvent is how long an event's name may be to stand in a key as it is, in bytes. Platforms' own are far shorter; a

@@ -2,8 +2,10 @@ package machine_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/homing-gateway/homing/internal/machine"
 )
@@ -34,5 +36,31 @@ func TestLongNamesFromOutside(t *testing.T) {
 	}
 	if o.Changes() != nil {
 		t.Error("what was refused changes something")
+	}
+}
+
+// How far an account's events are known only grows, and is kept beside the cursor.
+func TestWhatIsKnownGrows(t *testing.T) {
+	u := newUnit(t)
+	at := u.at.UTC()
+	for i, c := range []struct {
+		cursor string
+		known  time.Duration
+		want   machine.Position
+	}{
+		{"", time.Minute, machine.Position{Known: at.Add(time.Minute)}},
+		{"c1", 0, machine.Position{Cursor: "c1", Known: at.Add(time.Minute)}},
+		{"", time.Second, machine.Position{Cursor: "c1", Known: at.Add(time.Minute)}},
+		{"c2", time.Hour, machine.Position{Cursor: "c2", Known: at.Add(time.Hour)}},
+	} {
+		r := message("hello")
+		r.Event, r.Message, r.Cursor = fmt.Sprint(i), nil, c.cursor
+		if c.known != 0 {
+			r.Known = at.Add(c.known)
+		}
+		u.do(r)
+		if got := u.st.Position(r.Account); got.Cursor != c.want.Cursor || !got.Known.Equal(c.want.Known) {
+			t.Errorf("%d: %+v, want %+v", i, got, c.want)
+		}
 	}
 }

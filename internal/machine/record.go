@@ -372,6 +372,7 @@ type Position struct {
 	Account string    `json:"account"`
 	Cursor  string    `json:"cursor"`
 	At      time.Time `json:"at"`
+	Known   time.Time `json:"known,omitzero"` // by the platform's clock: all that was written until then is stored
 }
 
 // Alias says that a chat has a new id on its platform.

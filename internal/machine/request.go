@@ -17,6 +17,8 @@ type Receive struct {
 	Account chat.Account
 	Event   string // duplicate key; empty: none
 	Cursor  string
+	// Known, by the platform's clock: all that was written until then is stored with this. Zero: that is not known.
+	Known time.Time
 	// Message is nil for an event that only moves the cursor: uninteresting, denied, or not addressed to us.
 	Message *chat.Message
 	Keying  chat.Keying

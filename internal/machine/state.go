@@ -139,11 +139,11 @@ func (s *State) Load(c Change) {
 func (s *State) Meta() Meta { return s.meta }
 
 // Position returns how far the account's events are stored.
-func (s *State) Position(a chat.Account) string {
+func (s *State) Position(a chat.Account) Position {
 	if p, ok := s.positions[a.String()]; ok {
-		return p.Cursor
+		return *p
 	}
-	return ""
+	return Position{Account: a.String()}
 }
 
 // chatOf names the queue in which order holds: one chat of one account.

@@ -321,6 +321,7 @@ func (f *fields) position(p *machine.Position) {
 	word(f, 1, &p.Account)
 	word(f, 2, &p.Cursor)
 	moment(f, 3, &p.At)
+	moment(f, 4, &p.Known)
 }
 
 func (f *fields) meta(m *machine.Meta) {
