@@ -28,7 +28,6 @@ func notBuilt() []unbuilt {
 		{"display.busy_input", "steer queue", "use steer or queue"},
 		{"display.language", "en", "use en"},
 		{"delivery.media_dirs", "[]", "leave it empty; files come from the workspace"},
-		{"platforms.discord.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.slack.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.zulip.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.feishu.enabled", "false", "leave it out, or set it to false"},
@@ -43,7 +42,7 @@ func notBuilt() []unbuilt {
 func idle() map[string]string {
 	const parents = "has no effect yet: subagents use the agent's own provider"
 	return map[string]string{
-		"agent.command": "", "terminal.approval_timeout": "", "delivery.catch_up": "",
+		"agent.command": "", "terminal.approval_timeout": "",
 		"retention.sent": "", "retention.dead": "", "retention.sessions": "",
 		"delegation.base_url": parents, "delegation.api_key": parents, "storage.dsn": "has no effect yet: the store is bbolt",
 	}

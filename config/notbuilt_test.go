@@ -22,7 +22,6 @@ var unbuilt = []struct{ path, harmless, refused string }{
 	{"display.busy_input", "steer queue", "interrupt"},
 	{"display.language", "en", "es fr"},
 	{"delivery.media_dirs", "[]", "[/x]"},
-	{"platforms.discord.enabled", "false", "true"},
 	{"platforms.slack.enabled", "false", "true"},
 	{"platforms.zulip.enabled", "false", "true"},
 	{"platforms.feishu.enabled", "false", "true"},
@@ -78,7 +77,7 @@ func TestNotBuiltByDefault(t *testing.T) {
 	}
 	var marked []string
 	for _, e := range l.Show() {
-		if unserved := regexp.MustCompile(`^platforms\.(discord|slack|zulip|feishu)\.`).MatchString(e.Path); unserved && !e.NotBuilt {
+		if unserved := regexp.MustCompile(`^platforms\.(slack|zulip|feishu)\.`).MatchString(e.Path); unserved && !e.NotBuilt {
 			t.Errorf("%s is not marked as without effect", e.Path)
 		} else if e.NotBuilt && !unserved {
 			marked = append(marked, e.Path)
@@ -86,12 +85,12 @@ func TestNotBuiltByDefault(t *testing.T) {
 	}
 	if want := []string{
 		"agent.command", "delegation.base_url", "delegation.api_key", "terminal.approvals", "terminal.approval_timeout",
-		"delivery.catch_up", "storage.dsn", "retention.sent", "retention.dead", "retention.sessions",
+		"storage.dsn", "retention.sent", "retention.dead", "retention.sessions",
 	}; !slices.Equal(marked, want) {
 		t.Errorf("marked as without effect: %v, want %v", marked, want)
 	}
 	l = file(`platforms:
-  discord: {token: t, api_url: "http://127.0.0.1:1", allowed_users: [1], auto_thread: true}
+  discord: {api_url: "http://127.0.0.1:1", allowed_users: [1], auto_thread: true}
   slack: {bot_token: b, app_token: a}
 delegation: {base_url: "https://x.example", api_key: k, max_spawn_depth: 2}
 terminal: {approval_timeout: 1m, promote_after: 1s, max_processes: 1}
@@ -102,7 +101,6 @@ delivery: {unknown: resend, dead_thread: hold, catch_up: 0}
 `).load(t)
 	wantLines(t, lines(l.NotBuilt))
 	wantLines(t, lines(l.Warnings),
-		"platforms.discord: stays off: it has credentials, and this platform is not built yet",
 		"platforms.slack: stays off: it has credentials, and this platform is not built yet",
 		"homing.yaml:4: delegation.base_url: has no effect yet: subagents use the agent's own provider",
 		"homing.yaml:4: delegation.api_key: has no effect yet: subagents use the agent's own provider",

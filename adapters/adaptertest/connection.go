@@ -167,7 +167,7 @@ func ends(w *world) {
 	check("idle", w.start(w.a, nil).connected())
 
 	entered := make(chan struct{}, 1<<10)
-	c := w.start(w.a, func(ctx context.Context, _ chat.Event) error { entered <- struct{}{}; <-ctx.Done(); return ctx.Err() })
+	c := w.start(w.a, func(ctx context.Context, _ chat.Event) error { entered <- struct{}{}; <-ctx.Done(); return ctx.Err() }).connected()
 	w.say(Direct, Alice, "one")
 	<-entered
 	check("while an event is being stored", c)
@@ -180,7 +180,7 @@ func ends(w *world) {
 		check(what, c)
 	}
 	w.net.Behave(Accepts)
-	c = w.start(w.a, nil).connected()
+	c = w.restart(c).connected()
 	c.await(1)
 	check("at last", c)
 }

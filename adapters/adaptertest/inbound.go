@@ -61,7 +61,7 @@ func notStored(w *world) {
 			return full
 		}
 		return nil
-	})
+	}).connected()
 	for _, text := range []string{"one", "two", "three"} {
 		w.say(Direct, Alice, text)
 	}

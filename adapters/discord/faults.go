@@ -85,11 +85,12 @@ func is(err error, code int) bool {
 
 // The remedies, in the words that an operator reads.
 const (
-	remedyCredential = "Discord does not know this bot token. Get a new one (Developer Portal, your application, Bot, Reset Token) and put it into DISCORD_BOT_TOKEN or platforms.discord.token."
-	remedyIntent     = "Discord withholds what people write. Switch the message content intent on (Developer Portal, your application, Bot, Privileged Gateway Intents), then restart the gateway."
-	remedySharding   = "Discord serves this bot only with shards, which Homing does not have: the bot is in too many servers. Use a bot of its own for Homing."
-	remedyVersion    = "Discord does not speak this version of its gateway any more. Install a newer Homing."
-	remedyBudget     = "The bot has connected too often, and Discord takes away the token of one that goes on. It connects again by itself; if that comes again, look for a second program with this token, or for restarts in a loop."
+	remedyCredential  = "Discord does not know this bot token. Get a new one (Developer Portal, your application, Bot, Reset Token) and put it into DISCORD_BOT_TOKEN or platforms.discord.token."
+	remedyIntent      = "Discord withholds what people write. Switch the message content intent on (Developer Portal, your application, Bot, Privileged Gateway Intents), then restart the gateway."
+	remedySharding    = "Discord serves this bot only with shards, which Homing does not have: the bot is in too many servers. Use a bot of its own for Homing."
+	remedyVersion     = "Discord does not speak this version of its gateway any more. Install a newer Homing."
+	remedyUnreachable = "It connects again by itself. If that does not help, check the network, and platforms.discord.api_url where it is set."
+	remedyBudget      = "The bot has connected too often, and Discord takes away the token of one that goes on. It connects again by itself; if that comes again, look for a second program with this token, or for restarts in a loop."
 )
 
 // errInvalid is a session that Discord does not go on with.
@@ -106,7 +107,7 @@ func runFault(err error) (e *chat.RunError, resumable bool) {
 	a, ok := errors.AsType[*apiError](err)
 	switch {
 	case !ok || a.foreign:
-		return &chat.RunError{Cause: chat.CauseUnreachable, Err: err}, true
+		return &chat.RunError{Cause: chat.CauseUnreachable, Remedy: remedyUnreachable, Err: err}, true
 	case a.status == http.StatusTooManyRequests:
 		return &chat.RunError{Cause: chat.CauseUnreachable, After: a.retryAfter, Err: a}, true
 	case a.status == http.StatusUnauthorized:

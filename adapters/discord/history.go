@@ -32,7 +32,7 @@ func (a *Adapter) History(ctx context.Context, in chat.Address, since time.Time,
 	if me, _ := a.guilds.self(); me == "" {
 		return &chat.SendError{Fault: chat.Unreachable, Err: errors.New("not connected yet")}
 	}
-	after := idAt(since)
+	after := lastID(since)
 	for {
 		page, whole, err := a.page(ctx, channelOf(in), after)
 		if err != nil {

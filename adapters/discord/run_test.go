@@ -286,7 +286,7 @@ func TestSilentGateway(t *testing.T) {
 	t.Run("away", func(t *testing.T) {
 		w := start(t)
 		w.dc.Down()
-		if e := runError(t, w.run(nil).end(t)); e.Cause != chat.CauseUnreachable || e.Park {
+		if e := runError(t, w.run(nil).end(t)); e.Cause != chat.CauseUnreachable || e.Park || !strings.Contains(e.Remedy, "api_url") {
 			t.Errorf("%+v", e)
 		}
 	})

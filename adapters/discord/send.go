@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/homing-gateway/homing/internal/chat"
 )
@@ -33,7 +34,7 @@ type content struct {
 	Rows      []row      `json:"components"`
 }
 
-// mentions says whom a message may notify: the people that it names and the one that it answers, never a role or everybody.
+// mentions says whom a message may notify: the one whom it answers, and nobody whom its text names.
 type mentions struct {
 	Parse   []string `json:"parse"`
 	Replied bool     `json:"replied_user"`
@@ -101,8 +102,24 @@ func nonce(channel, key string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:nonceLength]
 }
 
+// plain writes a text so that it is read to the letter: a backslash before what may be markup, unless that makes it too
+// long.
+func plain(text string) string {
+	escaped := strings.NewReplacer(
+		`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "|", `\|`, "<", `\<`, ">", `\>`, "[", `\[`, "#", `\#`, "-", `\-`,
+	).Replace(text)
+	if utf8.RuneCountInString(escaped) > maxText {
+		return text
+	}
+	return escaped
+}
+
 func body(out chat.Outbound) content {
-	c := content{Content: out.Text, Flags: flagNoEmbeds, Mentions: mentions{Parse: []string{"users"}, Replied: true}, Rows: rows(out.Buttons)}
+	text := out.Text
+	if out.Plain {
+		text = plain(text)
+	}
+	c := content{Content: text, Flags: flagNoEmbeds, Mentions: mentions{Parse: []string{}, Replied: true}, Rows: rows(out.Buttons)}
 	if out.Silent {
 		c.Flags |= flagSilent
 	}

@@ -163,6 +163,7 @@ func TestHistory(t *testing.T) {
 	w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "long ago"})
 	<-time.After(5 * time.Millisecond)
 	since := time.Now()
+	<-time.After(5 * time.Millisecond) // ids hold their time in milliseconds
 	early := &run{change: make(chan struct{}, 1)}
 	if e := sendError(t, w.a.History(t.Context(), inSquare(), since, 50, early.admit)); e.Fault != chat.Unreachable {
 		t.Errorf("before we know who we are: %v", e)

@@ -130,9 +130,9 @@ func born(id string) time.Time {
 	return time.UnixMilli(int64(n>>22) + epoch).UTC()
 }
 
-// idAt is the smallest id of a time.
-func idAt(t time.Time) string {
-	return strconv.FormatInt(max((t.UnixMilli()-epoch)<<22, 0), 10)
+// lastID is the greatest id of a time, which an id holds in milliseconds.
+func lastID(t time.Time) string {
+	return strconv.FormatInt(max((t.UnixMilli()-epoch)<<22|1<<22-1, 0), 10)
 }
 
 // number is an id as a number, 0 for what is no id.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
 
+	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/config"
 	"github.com/homing-gateway/homing/internal/agent"
@@ -170,7 +171,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 		Workspace: c.Agent.Workspace, ContextTokens: c.Agent.ContextTokens, Streaming: c.Display.Streaming, ToolProgress: gateway.ProgressMode(c.Display.ToolProgress),
 		Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
 		OutputLimit: int64(c.Terminal.OutputLimit), KillGrace: c.Terminal.KillGrace.Std(), Shell: c.Terminal.Shell,
-		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(),
+		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(), CatchUp: c.Delivery.CatchUp.Std(),
 		PerPersonInGroups: c.Session.GroupSessionsPerUser, PerPersonInThreads: c.Session.ThreadSessionsPerUser,
 		Policy: machine.Policy{
 			Delivery: delivery.Policy{
@@ -195,6 +196,15 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.telegram: %w", err))
 		}
 		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(t.Access)})
+	}
+	if p := d.cfg.Platforms.Discord; p.Enabled {
+		a, err := discord.New(discord.Options{
+			Profile: config.DefaultProfile, Token: p.Token.Reveal(), APIURL: p.APIURL, AutoThread: p.AutoThread, Dir: d.cfg.DataDir, Version: version(), Log: d.log,
+		})
+		if err != nil {
+			return nil, exit(exitConfig, fmt.Errorf("platforms.discord: %w", err))
+		}
+		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(p.Access)})
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
 
+	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/config"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -104,6 +105,9 @@ func examine(g *global) ([]Finding, error) {
 	out = append(out, model(ctx, c))
 	if c.Platforms.Telegram.Enabled {
 		out = append(out, telegramAccount(ctx, c))
+	}
+	if c.Platforms.Discord.Enabled {
+		out = append(out, discordAccount(ctx, c))
 	}
 	return out, nil
 }
@@ -232,4 +236,31 @@ func telegramAccount(ctx context.Context, c *config.Config) Finding {
 		return Finding{"telegram", warning, "the token works, but nobody may talk to the bot", "set platforms.telegram.allowed_users"}
 	}
 	return Finding{"telegram", sound, "the token works, no webhook is set", ""}
+}
+
+func discordAccount(ctx context.Context, c *config.Config) Finding {
+	d := c.Platforms.Discord
+	a, err := discord.New(discord.Options{Token: d.Token.Reveal(), APIURL: d.APIURL, Version: version()})
+	if err != nil {
+		return Finding{"discord", wrong, err.Error(), "copy the token from the Bot page of the Developer Portal again"}
+	}
+	defer a.Close()
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	standing, err := a.Check(ctx)
+	if e, ok := errors.AsType[*chat.RunError](err); ok && e.Remedy != "" {
+		return Finding{"discord", wrong, fmt.Sprintf("%s: %v", e.Cause, e.Err), e.Remedy}
+	}
+	switch {
+	case err != nil:
+		return Finding{"discord", wrong, err.Error(), "check the network and platforms.discord.api_url"}
+	case !standing.Content:
+		return Finding{
+			"discord", wrong, "the message content intent is off, so that Discord withholds what people write",
+			"switch it on: Developer Portal, your application, Bot, Privileged Gateway Intents",
+		}
+	case len(d.AllowedUsers)+len(d.Admins) == 0 && !d.AllowAll:
+		return Finding{"discord", warning, "the token works, but nobody may talk to the bot", "set platforms.discord.allowed_users"}
+	}
+	return Finding{"discord", sound, fmt.Sprintf("the token of %s works, the message content intent is on", standing.Bot), ""}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/config"
 	"github.com/homing-gateway/homing/internal/agent/openai"
@@ -77,24 +78,29 @@ func (v *interview) chats() error {
 		v.tell(" (not in this version: %s)", strings.Join(others, ", "))
 	}
 	v.tell(":\n")
-	for _, p := range built {
-		if err := v.platform(p); err != nil {
+	for i, p := range built {
+		if err := v.platform(p, i == 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *interview) platform(p config.Platform) error {
+// platform asks whether to connect one. Of the first one that is taken for granted: who connects none has but the terminal.
+func (v *interview) platform(p config.Platform, first bool) error {
+	choice := "[y/N]"
+	if first {
+		choice = "[Y/n]"
+	}
 	for {
-		answer, err := v.line("  Connect " + p.Name + "? [Y/n]: ")
+		answer, err := v.line("  Connect " + p.Name + "? " + choice + ": ")
 		if err != nil {
 			return err
 		}
-		switch strings.ToLower(answer) {
-		case "", "y", "yes":
+		switch answer = strings.ToLower(answer); {
+		case answer == "y", answer == "yes", answer == "" && first:
 			return v.connect(p)
-		case "n", "no":
+		case answer == "n", answer == "no", answer == "":
 			return nil
 		}
 		v.wrong(errors.New("is neither yes nor no"))
@@ -107,6 +113,9 @@ func (v *interview) connect(p config.Platform) error {
 		var form func(string) error
 		if k.Path == "platforms.telegram.token" {
 			words, form = "Token, from @BotFather", botToken
+		}
+		if k.Path == "platforms.discord.token" {
+			words, form = "Token, from the Bot page of the Developer Portal", discordToken
 		}
 		if err := v.credential(k, words, false, form); err != nil {
 			return err
@@ -140,6 +149,14 @@ func (v *interview) connect(p config.Platform) error {
 func botToken(s string) error {
 	if _, err := telegram.New(telegram.Options{Token: s}); errors.Is(err, telegram.ErrToken) {
 		return errors.New("is not a token: it is a number, a colon and letters, like 123456789:AAExample")
+	}
+	return nil
+}
+
+// discordToken tells whether a text can be the token of a Discord bot.
+func discordToken(s string) error {
+	if _, err := discord.New(discord.Options{Token: s}); errors.Is(err, discord.ErrToken) {
+		return errors.New("is not a token: it has three parts with dots between them")
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type gateway struct {
 	silent   bool // new sockets are accepted and told nothing
 	deaf     bool // heartbeats are not acknowledged
 	forgets  bool // sessions cannot be resumed
+	revoked  bool // the token is valid no longer
 	first    []any
 	stats    Stats
 }
@@ -93,6 +94,14 @@ func (s *Server) Budget(n int) { s.set(func() { s.budget = n }) }
 
 // Refuse closes the socket of whoever identifies or resumes with a code, 0: no longer.
 func (s *Server) Refuse(code int) { s.set(func() { s.refusal = code }) }
+
+// Revoke makes the token one that is not valid, and hangs up; or valid again.
+func (s *Server) Revoke(on bool) {
+	s.set(func() { s.revoked = on })
+	if on {
+		s.Hang(4004)
+	}
+}
 
 // Deaf leaves heartbeats without an answer.
 func (s *Server) Deaf(on bool) { s.set(func() { s.deaf = on }) }
@@ -287,7 +296,7 @@ func (s *Server) handle(c *socket, op int, d json.RawMessage) {
 	case op == 2 && c.sess != nil:
 		c.end(4005)
 	case op != 2 && op != 6:
-	case strings.TrimPrefix(in.Token, "Bot ") != s.token:
+	case s.revoked, strings.TrimPrefix(in.Token, "Bot ") != s.token:
 		s.attempt(op)
 		c.end(4004)
 	case s.refusal != 0:

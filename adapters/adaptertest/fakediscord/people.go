@@ -170,6 +170,13 @@ func (s *Server) Say(p Post) string {
 	return m.ID
 }
 
+// Repeat tells the bot of a message once more.
+func (s *Server) Repeat(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell("MESSAGE_CREATE", s.posts[id])
+}
+
 // Alter edits a message of a person.
 func (s *Server) Alter(id, text string) {
 	s.mu.Lock()

@@ -133,7 +133,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return refuse(http.StatusNotFound, 0, "404: Not Found")
 		case !fit:
 			return refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
-		case !s.open(c) && r.Header.Get("Authorization") != "Bot "+s.token:
+		case !s.open(c) && !s.knows(r.Header.Get("Authorization")):
 			return refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
 		}
 		s.mu.Lock()
@@ -154,6 +154,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // open tells whether a call needs no token: it carries one of its own.
 func (s *Server) open(c *call) bool {
 	return c.path[0] == "interactions" || c.path[0] == "webhooks" || len(c.path) == 1 && c.path[0] == "gateway"
+}
+
+// knows tells whether a credential is ours, and valid.
+func (s *Server) knows(credential string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return credential == "Bot "+s.token && !s.revoked
 }
 
 // counted holds a call to the rate limit that is in force.

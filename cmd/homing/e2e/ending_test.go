@@ -75,12 +75,12 @@ func (w *world) legal() {
 	}
 }
 
-// noSecrets holds that neither the bot's token nor the model's key is in any log, output, chat or file but the
+// noSecrets holds that neither a bot's token nor the model's key is in any log, output, chat or file but the
 // configuration.
 func (w *world) noSecrets() {
 	_, bare, _ := strings.Cut(w.token, ":")
 	look := func(where, text string) {
-		for _, secret := range []string{bare, w.key} {
+		for _, secret := range []string{bare, w.key, discordSecret, "interaction-secret"} {
 			if i := strings.Index(text, secret); i >= 0 {
 				w.Errorf("[X-13] a secret is in %s: …%s…", where, text[max(0, i-100):min(len(text), i+len(secret)+20)])
 			}

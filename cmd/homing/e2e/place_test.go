@@ -6,15 +6,17 @@ import (
 	"sync"
 
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
+	"github.com/homing-gateway/homing/internal/chat"
 )
 
-// place is where a person talks with the agent: a chat of the fake Telegram, or a terminal.
+// place is where a person talks with the agent: a chat of the fake Telegram, a channel of the fake Discord, or a terminal.
 type place struct {
 	*world
 	name         string
 	chat, thread int64
 	person       int64
-	screen       *screen // of a terminal
+	discord      chat.PlaceType // of a place of the fake Discord, whose chat is the channel
+	screen       *screen        // of a terminal
 }
 
 // screen is what a terminal has shown.
@@ -40,6 +42,9 @@ func (p *place) route() string {
 	if p.screen != nil {
 		return "default:console:local:direct:console"
 	}
+	if p.discord != "" {
+		return p.discordRoute()
+	}
 	account, _, _ := strings.Cut(p.token, ":")
 	switch {
 	case p.chat > 0 && p.thread == 0:
@@ -58,6 +63,9 @@ func (p *place) say(text string) {
 	switch {
 	case p.screen != nil:
 		p.show(p.do("chat", text))
+		return
+	case p.discord != "":
+		p.sayOnDiscord(text)
 		return
 	case p.chat < 0 && strings.HasPrefix(text, "/"):
 		name, rest, _ := strings.Cut(text, " ")
@@ -97,6 +105,9 @@ func (p *place) seen() string {
 
 // messages are what the agent and the gateway have said in a chat.
 func (p *place) messages() []faketelegram.Message {
+	if p.discord != "" {
+		return p.onDiscord(fmt.Sprint(p.chat))
+	}
 	var out []faketelegram.Message
 	for _, m := range p.tg.Visible(p.chat) {
 		if m.Thread == p.thread {
@@ -106,9 +117,9 @@ func (p *place) messages() []faketelegram.Message {
 	return out
 }
 
-// everywhere is all that was said in any chat of Telegram.
+// everywhere is all that was said in any chat of Telegram or Discord.
 func (w *world) everywhere() []faketelegram.Message {
-	var out []faketelegram.Message
+	out := w.onDiscord("")
 	for _, chat := range []int64{owner, guest, stranger, group, forum} {
 		out = append(out, w.tg.Visible(chat)...)
 	}

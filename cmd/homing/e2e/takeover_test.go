@@ -24,8 +24,13 @@ func TestTakeover(t *testing.T) {
 						changes["terminal.promote_after"] = "100ms"
 					}
 					w := newWorld(t, changes)
+					places := []*place{w.direct(), w.inGroup(), w.inTopic(), w.console()}
+					if depth == 1 {
+						w.withDiscord()
+						places = append(places, w.discordDirect(), w.discordChannel(), w.discordThread())
+					}
 					w.start()
-					for _, p := range []*place{w.direct(), w.inGroup(), w.inTopic(), w.console()} {
+					for _, p := range places {
 						t.Run(p.name, func(t *testing.T) {
 							t.Parallel()
 							p.world = w.on(t)

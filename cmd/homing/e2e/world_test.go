@@ -18,6 +18,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/internal/agent/openai/fakeopenai"
 )
@@ -49,8 +50,9 @@ type world struct {
 	config settings
 	model  *fakeopenai.Server
 	tg     *faketelegram.Server
-	token  string // of the bot
-	key    string // of the model
+	dc     *fakediscord.Server // nil: there is none
+	token  string              // of the bot
+	key    string              // of the model
 	daemon *daemon
 	heard  *heard
 
@@ -214,7 +216,8 @@ func (w *world) ready() bool {
 		return false
 	}
 	_ = r.Body.Close()
-	return r.StatusCode == http.StatusOK && (w.config["platforms.telegram.token"] == nil || w.tg.Polling())
+	return r.StatusCode == http.StatusOK && (w.config["platforms.telegram.token"] == nil || w.tg.Polling()) &&
+		(w.config["platforms.discord.token"] == nil || w.dc.Gateway().Live > 0)
 }
 
 // address is where the daemon serves HTTP.
