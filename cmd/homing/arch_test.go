@@ -42,6 +42,8 @@ var mayImport = map[string][]string{
 	"adapters/discord":                  {"internal/chat"},
 	"adapters/adaptertest/faketelegram": {},
 	"adapters/adaptertest/fakediscord":  {},
+	"adapters/slack":                    {"internal/chat", "internal/markup"},
+	"adapters/adaptertest/fakeslack":    {},
 }
 
 // onlyIn says which package alone may import a library.
@@ -51,6 +53,7 @@ var onlyIn = map[string]string{
 	"github.com/spf13/viper":            "config",
 	"github.com/go-telegram/bot":        "adapters/telegram",
 	"github.com/bwmarrin/discordgo":     "adapters/discord",
+	"github.com/slack-go/slack":         "adapters/slack",
 	"github.com/sashabaranov/go-openai": "internal/agent/openai",
 	"github.com/spf13/cobra":            "cmd/homing",
 	"github.com/yuin/goldmark":          "internal/markup",

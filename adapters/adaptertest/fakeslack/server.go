@@ -1,0 +1,288 @@
+// Package fakeslack is a Slack that tests talk to: the part of the Web API and of Socket Mode that Homing uses, with the
+// limits, refusals and redeliveries of the real one, people who say things, and faults on request. Everything belongs to a
+// Server; any number of them live side by side. It is reached over HTTP and WebSockets only, so that real client libraries
+// and the real binary can be tested against it.
+//
+// It knows nothing of Homing, and it asserts nothing: it behaves, and records. What it does follows docs.slack.dev: the
+// methods' pages, "Using Socket Mode", "Message metadata" and "Block Kit".
+package fakeslack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The one workspace and the bot in it.
+const (
+	Team    = "T0HOMING"
+	App     = "A0HOMING"
+	BotUser = "U0HOMING"
+	Bot     = "B0HOMING"
+)
+
+// Server is one Slack with one app in one workspace. It is an http.Handler; Listen and Serve are for those who need a network.
+type Server struct {
+	botToken, appToken string
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced with every change
+	web      *http.Server
+	addr     string
+	quit     chan struct{} // closed when the server goes down
+	users    map[string]User
+	channels map[string]*Channel
+	lastTS   int64 // microseconds
+	count    int   // of ids
+	calls    []Call
+	faults   []*Fault
+	answers  []string // what came to response URLs
+	revoked  string   // the error that every call gets; empty: the tokens are valid
+	scopes   string   // of the bot token
+
+	tickets map[string]bool
+	sockets []*socket // the oldest first
+	opened  int
+	owed    []*event
+	last    *event
+	lost    int
+}
+
+// User is a person or a bot.
+type User struct {
+	ID, Name string
+	BotID    string // of a bot
+}
+
+// Call is one recorded API call.
+type Call struct {
+	At     time.Time
+	Method string
+	Params url.Values
+	Error  string // of the answer; empty when it said yes or nothing
+}
+
+// reply is the body of an answer.
+type reply map[string]any
+
+func refuse(code string) reply { return reply{"ok": false, "error": code} }
+
+func (r reply) ok() bool { return r["ok"] == true }
+
+// New makes a server whose app has these tokens. It does not listen yet.
+func New(botToken, appToken string) *Server {
+	s := &Server{
+		botToken: botToken, appToken: appToken, changed: make(chan struct{}), quit: make(chan struct{}),
+		users: map[string]User{}, channels: map[string]*Channel{}, tickets: map[string]bool{},
+		scopes: "app_mentions:read,channels:history,channels:read,chat:write,commands,groups:history,im:history,im:write,mpim:history,users:read",
+	}
+	s.users[BotUser] = User{ID: BotUser, Name: "homing", BotID: Bot}
+	return s
+}
+
+// Listen serves on a free port of the loopback interface.
+func (s *Server) Listen() error { return s.listen("127.0.0.1:0") }
+
+func (s *Server) listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	s.Serve(l)
+	return nil
+}
+
+// Serve serves on l, which it closes when it goes down.
+func (s *Server) Serve(l net.Listener) {
+	web := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	s.mu.Lock()
+	s.web, s.addr, s.quit = web, l.Addr().String(), make(chan struct{})
+	s.mu.Unlock()
+	go func() { _ = web.Serve(l) }()
+}
+
+// URL is where the Web API is.
+func (s *Server) URL() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "http://" + s.addr + "/api"
+}
+
+// Down refuses connections from now on and cuts those that exist. What was said stays.
+func (s *Server) Down() {
+	s.mu.Lock()
+	web, quit := s.web, s.quit
+	s.web = nil
+	s.mu.Unlock()
+	if web != nil {
+		close(quit)
+		_ = web.Close()
+		s.Cut()
+	}
+}
+
+// Up listens on the same port again.
+func (s *Server) Up() error {
+	s.mu.Lock()
+	addr := s.addr
+	s.mu.Unlock()
+	return s.listen(addr)
+}
+
+// Close ends the server.
+func (s *Server) Close() {
+	s.Down()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.owed {
+		e.timer.Stop()
+	}
+}
+
+// Revoke lets every call be refused with this error, such as "token_revoked", and cuts the sockets; "" ends that.
+func (s *Server) Revoke(code string) {
+	s.mu.Lock()
+	s.revoked = code
+	s.change()
+	s.mu.Unlock()
+	if code != "" {
+		s.Cut()
+	}
+}
+
+// Scopes sets what the bot token may do, as the header of auth.test tells it.
+func (s *Server) Scopes(list string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scopes = list
+}
+
+// Until waits until ok holds; it is asked again after every change. ok may call any method of s.
+func (s *Server) Until(ctx context.Context, ok func() bool) error {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		if ok() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// change wakes everybody who waits. The caller holds the lock.
+func (s *Server) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// id makes an id. The caller holds the lock.
+func (s *Server) id(prefix string) string {
+	s.count++
+	return fmt.Sprintf("%s%06d", prefix, s.count)
+}
+
+// ServeHTTP answers one API call, or opens a socket.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/link" {
+		s.link(w, r)
+		return
+	}
+	params, err := form(r)
+	if err != nil {
+		return // the client went away in mid-request
+	}
+	method, isCall := strings.CutPrefix(r.URL.Path, "/api/")
+	if !isCall {
+		s.mu.Lock()
+		s.answers = append(s.answers, params.Get("text"))
+		s.change()
+		s.mu.Unlock()
+		_, _ = io.WriteString(w, "ok")
+		return
+	}
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if token == "" {
+		token = params.Get("token")
+	}
+	params.Del("token")
+	s.mu.Lock()
+	s.calls = append(s.calls, Call{At: time.Now(), Method: method, Params: params})
+	n, fault := len(s.calls)-1, s.fault(method, params)
+	s.change()
+	s.mu.Unlock()
+	answer, over := s.strike(w, r, fault, func() reply { return s.call(method, token, params) })
+	if over {
+		return
+	}
+	s.mu.Lock()
+	if !answer.ok() {
+		s.calls[n].Error, _ = answer["error"].(string)
+	}
+	if method == "auth.test" {
+		w.Header().Set("X-OAuth-Scopes", s.scopes)
+	}
+	s.change()
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// form reads the parameters of a call, which come as a form or as JSON.
+func form(r *http.Request) (url.Values, error) {
+	defer func() { _, _ = io.Copy(io.Discard, r.Body) }() // only then does the server notice that a client goes away
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != "application/json" {
+		if err := r.ParseForm(); err != nil {
+			return nil, err
+		}
+		return r.Form, nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	out := url.Values{}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(body, &fields)
+	for k, raw := range fields {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw)
+		}
+		out.Set(k, text)
+	}
+	return out, nil
+}
+
+// Calls gives the calls of a method so far, all of them for "".
+func (s *Server) Calls(method string) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Call
+	for _, c := range s.calls {
+		if method == "" || c.Method == method {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Answers gives what was sent to response URLs.
+func (s *Server) Answers() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.answers...)
+}
