@@ -28,7 +28,6 @@ func notBuilt() []unbuilt {
 		{"display.busy_input", "steer queue", "use steer or queue"},
 		{"display.language", "en", "use en"},
 		{"delivery.media_dirs", "[]", "leave it empty; files come from the workspace"},
-		{"platforms.slack.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.zulip.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.feishu.enabled", "false", "leave it out, or set it to false"},
 		{"storage.engine", "bbolt", "use bbolt"},

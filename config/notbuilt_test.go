@@ -22,7 +22,6 @@ var unbuilt = []struct{ path, harmless, refused string }{
 	{"display.busy_input", "steer queue", "interrupt"},
 	{"display.language", "en", "es fr"},
 	{"delivery.media_dirs", "[]", "[/x]"},
-	{"platforms.slack.enabled", "false", "true"},
 	{"platforms.zulip.enabled", "false", "true"},
 	{"platforms.feishu.enabled", "false", "true"},
 	{"storage.engine", "bbolt", "postgres"},
@@ -77,7 +76,7 @@ func TestNotBuiltByDefault(t *testing.T) {
 	}
 	var marked []string
 	for _, e := range l.Show() {
-		if unserved := regexp.MustCompile(`^platforms\.(slack|zulip|feishu)\.`).MatchString(e.Path); unserved && !e.NotBuilt {
+		if unserved := regexp.MustCompile(`^platforms\.(zulip|feishu)\.`).MatchString(e.Path); unserved && !e.NotBuilt {
 			t.Errorf("%s is not marked as without effect", e.Path)
 		} else if e.NotBuilt && !unserved {
 			marked = append(marked, e.Path)
@@ -91,7 +90,7 @@ func TestNotBuiltByDefault(t *testing.T) {
 	}
 	l = file(`platforms:
   discord: {api_url: "http://127.0.0.1:1", allowed_users: [1], auto_thread: true}
-  slack: {bot_token: b, app_token: a}
+  zulip: {site: "https://z.example", email: a@z.example, api_key: k}
 delegation: {base_url: "https://x.example", api_key: k, max_spawn_depth: 2}
 terminal: {approval_timeout: 1m, promote_after: 1s, max_processes: 1}
 http: {listen: "", api_key: k}
@@ -101,20 +100,20 @@ delivery: {unknown: resend, dead_thread: hold, catch_up: 0}
 `).load(t)
 	wantLines(t, lines(l.NotBuilt))
 	wantLines(t, lines(l.Warnings),
-		"platforms.slack: stays off: it has credentials, and this platform is not built yet",
+		"platforms.zulip: stays off: it has credentials, and this platform is not built yet",
 		"homing.yaml:4: delegation.base_url: has no effect yet: subagents use the agent's own provider",
 		"homing.yaml:4: delegation.api_key: has no effect yet: subagents use the agent's own provider",
 		"homing.yaml:7: storage.dsn: has no effect yet: the store is bbolt")
-	if l.Config.Platforms.Discord.Enabled || l.Config.Platforms.Slack.Enabled {
+	if l.Config.Platforms.Discord.Enabled || l.Config.Platforms.Zulip.Enabled {
 		t.Error("a platform that is not built is on")
 	}
 }
 
 // Inside a further profile the same table holds.
 func TestNotBuiltInAProfile(t *testing.T) {
-	l := file("profiles:\n  - name: a\n    display: {language: fr}\n    platforms:\n      slack: {enabled: true, bot_token: b, app_token: a}\n").load(t)
+	l := file("profiles:\n  - name: a\n    display: {language: fr}\n    platforms:\n      zulip: {enabled: true, site: \"https://z.example\", email: a@z.example, api_key: k}\n").load(t)
 	wantLines(t, lines(l.NotBuilt),
 		"homing.yaml:2: profiles: is not built yet: leave it empty",
 		"homing.yaml:3: profiles[0].display.language: \"fr\" is not built yet: use en",
-		"homing.yaml:5: profiles[0].platforms.slack.enabled: is not built yet: leave it out, or set it to false")
+		"homing.yaml:5: profiles[0].platforms.zulip.enabled: is not built yet: leave it out, or set it to false")
 }

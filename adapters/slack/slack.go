@@ -93,6 +93,12 @@ var (
 // ErrTokens is what New and Identify return for tokens that cannot be ones. It never holds a token.
 var ErrTokens = errors.New("bot_token must be the Bot User OAuth Token of the app, which begins with xoxb-, and app_token an App-Level Token, which begins with xapp-")
 
+// Check tells what is wrong with the options. It does no I/O.
+func (o Options) Check() error {
+	_, err := o.check()
+	return err
+}
+
 // check fills in what was left out.
 func (o Options) check() (Options, error) {
 	word := regexp.MustCompile(`^(xoxb|xapp)-[A-Za-z0-9._-]{3,}$`)
@@ -126,11 +132,21 @@ func (o Options) check() (Options, error) {
 
 // Identify asks Slack who the bot token stands for. Its error is a *chat.RunError, or says what is wrong with o.
 func Identify(ctx context.Context, o Options) (Identity, error) {
-	me, _, err := Inspect(ctx, o)
-	return me, err
+	o, err := o.check()
+	if err != nil {
+		return Identity{}, err
+	}
+	c := newClient(o)
+	defer c.close()
+	me, _, err := whoami(ctx, library(o, c), o.CallTimeout)
+	if err != nil {
+		return Identity{}, runFault(err, botToken)
+	}
+	return me, nil
 }
 
-// Inspect is Identify that also tells what the bot token may do, by the names of the scopes.
+// Inspect looks at both tokens: whom the bot token stands for, what it may do, by the names of the scopes, and whether the
+// app token opens sockets. Its errors are those of Identify.
 func Inspect(ctx context.Context, o Options) (Identity, []string, error) {
 	o, err := o.check()
 	if err != nil {
@@ -138,11 +154,17 @@ func Inspect(ctx context.Context, o Options) (Identity, []string, error) {
 	}
 	c := newClient(o)
 	defer c.close()
-	me, scopes, err := whoami(ctx, library(o, c), o.CallTimeout)
-	if err != nil && ctx.Err() == nil {
-		err = runFault(err, botToken)
+	api := library(o, c)
+	me, scopes, err := whoami(ctx, api, o.CallTimeout)
+	if err != nil {
+		return me, nil, runFault(err, botToken)
 	}
-	return me, scopes, err
+	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
+	defer cancel()
+	if _, _, err := api.StartSocketModeContext(ctx); err != nil {
+		return me, nil, runFault(err, appToken)
+	}
+	return me, scopes, nil
 }
 
 func whoami(ctx context.Context, api *slack.Client, limit time.Duration) (Identity, []string, error) {

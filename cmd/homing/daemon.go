@@ -206,6 +206,13 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 		}
 		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(p.Access)})
 	}
+	if d.cfg.Platforms.Slack.Enabled {
+		a, err := d.slackAccount()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
 	return out, nil
 }
 
@@ -213,7 +220,7 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 func platforms(accounts []gateway.AccountOptions) []chat.Platform {
 	list := []chat.Platform{gateway.ConsolePlatform}
 	for _, a := range accounts {
-		list = append(list, a.Adapter.Describe().Account.Platform)
+		list = append(list, a.Platform())
 	}
 	return list
 }

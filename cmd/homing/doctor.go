@@ -109,6 +109,9 @@ func examine(g *global) ([]Finding, error) {
 	if c.Platforms.Discord.Enabled {
 		out = append(out, discordAccount(ctx, c))
 	}
+	if c.Platforms.Slack.Enabled {
+		out = append(out, slackFinding(ctx, c))
+	}
 	return out, nil
 }
 

@@ -111,10 +111,14 @@ func (v *interview) connect(p config.Platform) error {
 	for _, k := range p.Credentials {
 		words := strings.TrimSuffix(k.Doc, ".")
 		var form func(string) error
-		if k.Path == "platforms.telegram.token" {
+		switch k.Path {
+		case "platforms.telegram.token":
 			words, form = "Token, from @BotFather", botToken
-		}
-		if k.Path == "platforms.discord.token" {
+		case "platforms.slack.bot_token":
+			words, form = "Bot User OAuth Token, from api.slack.com/apps", beginsWith("xoxb-")
+		case "platforms.slack.app_token":
+			words, form = "App-Level Token with connections:write", beginsWith("xapp-")
+		case "platforms.discord.token":
 			words, form = "Token, from the Bot page of the Developer Portal", discordToken
 		}
 		if err := v.credential(k, words, false, form); err != nil {
@@ -126,8 +130,12 @@ func (v *interview) connect(p config.Platform) error {
 	if given {
 		nobody = "$" + p.Allowed.Usual
 	}
+	like := "1001, 1002"
+	if p.Name == "slack" {
+		like = "U012AB3CD"
+	}
 	for {
-		typed, err := v.line("  Ids of who may talk to the agent, like 1001, 1002 [" + nobody + "]: ")
+		typed, err := v.line("  Ids of who may talk to the agent, like " + like + " [" + nobody + "]: ")
 		if err != nil {
 			return err
 		}
@@ -159,6 +167,16 @@ func discordToken(s string) error {
 		return errors.New("is not a token: it has three parts with dots between them")
 	}
 	return nil
+}
+
+// beginsWith tells whether a text can be a token of Slack.
+func beginsWith(prefix string) func(string) error {
+	return func(s string) error {
+		if !strings.HasPrefix(s, prefix) {
+			return fmt.Errorf("is not that token: it begins with %s", prefix)
+		}
+		return nil
+	}
 }
 
 // text asks for a value that may be seen; left empty it is not set.

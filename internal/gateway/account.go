@@ -12,13 +12,30 @@ import (
 
 	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/store"
 )
 
 // AccountOptions is one account with who may use it.
 type AccountOptions struct {
 	Adapter chat.Adapter
 	Access  Access
+	// Learn makes the adapter of an account whose id is not known yet, because only the platform can tell it. It is called
+	// until it succeeds; its errors are those of an adapter's Run. Only without an Adapter.
+	Learn func(ctx context.Context) (chat.Adapter, error)
+	// Account is the account without its id; with Learn.
+	Account chat.Account
 }
+
+// account is the account, without an id where that is not known yet.
+func (o AccountOptions) account() chat.Account {
+	if o.Adapter != nil {
+		return o.Adapter.Describe().Account
+	}
+	return o.Account
+}
+
+// Platform is what the account is on.
+func (o AccountOptions) Platform() chat.Platform { return o.account().Platform }
 
 // AccountState is how an account stands, in the words of `homing status`.
 type AccountState string
@@ -60,7 +77,8 @@ const (
 // and waits for a person with what cannot. Others are never affected.
 type account struct {
 	g       *Gateway
-	adapter chat.Adapter
+	adapter chat.Adapter // nil until it is learned
+	learn   func(context.Context) (chat.Adapter, error)
 	info    chat.Info
 	access  Access
 	log     *zap.Logger
@@ -81,25 +99,82 @@ type account struct {
 }
 
 func newAccount(g *Gateway, o AccountOptions, at machine.Position) *account {
-	info := o.Adapter.Describe()
-	historian, _ := o.Adapter.(chat.Historian)
-	return &account{
+	a := &account{
 		again: make(chan struct{}, 1),
-		g:     g, adapter: o.Adapter, info: info, access: o.Access, cursor: at.Cursor, historian: historian, past: knowledge{known: at.Known},
-		log:    g.log.With(zap.String("platform", string(info.Account.Platform)), zap.String("account", info.Account.ID)),
-		status: AccountStatus{Account: info.Account, State: Connecting, Cause: chat.CauseUnreachable, Since: time.Now()},
+		g:     g, learn: o.Learn, access: o.Access, log: g.log.With(zap.String("platform", string(o.Platform()))),
+		status: AccountStatus{Account: o.account(), State: Connecting, Cause: chat.CauseUnreachable, Since: time.Now()},
 	}
+	if o.Adapter != nil {
+		a.serve(o.Adapter, at)
+	}
+	return a
+}
+
+// serve gives the account its adapter. Nobody but its supervisor knows it before.
+func (a *account) serve(adapter chat.Adapter, at machine.Position) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.adapter, a.info, a.cursor = adapter, adapter.Describe(), at.Cursor
+	a.historian, _ = adapter.(chat.Historian)
+	a.past = knowledge{known: at.Known}
+	a.status.Account = a.info.Account
+	a.log = a.log.With(zap.String("account", a.info.Account.ID))
+}
+
+// lookup finds the account that serves an address.
+func (g *Gateway) lookup(of chat.Account) (*account, bool) {
+	g.joining.Lock()
+	defer g.joining.Unlock()
+	a, ok := g.accounts[of]
+	return a, ok
+}
+
+// taker finds the account that an effect is for. Where it has not been learned yet, the effect waits for it.
+func (g *Gateway) taker(of chat.Account, e machine.Effect) (*account, bool) {
+	g.joining.Lock()
+	defer g.joining.Unlock()
+	a, ok := g.accounts[of]
+	if !ok {
+		g.early[of] = append(g.early[of], e)
+	}
+	return a, ok
+}
+
+// join lets an account that was learned take part, and what waited for it go on.
+func (g *Gateway) join(a *account, adapter chat.Adapter) error {
+	of := adapter.Describe().Account
+	at, _, err := store.Get[machine.Position](g.o.Store, machine.Positions, of.String())
+	if err != nil {
+		return err
+	}
+	_, paused, err := store.Get[machine.Pause](g.o.Store, machine.Pauses, of.String())
+	if err != nil {
+		return err
+	}
+	a.serve(adapter, at)
+	if paused {
+		a.pause(true)
+	}
+	g.joining.Lock()
+	g.accounts[of] = a
+	early := g.early[of]
+	delete(g.early, of)
+	g.joining.Unlock()
+	for _, e := range early {
+		g.hand.add(1)
+		g.carryOut(e)
+	}
+	return nil
 }
 
 // Accounts tells how the accounts stand.
 func (g *Gateway) Accounts() []AccountStatus {
-	out := make([]AccountStatus, 0, len(g.accounts))
-	for _, a := range g.accounts {
-		if a.info.Account == g.console.info.Account {
-			continue
-		}
+	out := make([]AccountStatus, 0, len(g.all))
+	for _, a := range g.all {
 		a.mu.Lock()
-		out = append(out, a.status)
+		if a.status.Account != g.console.info.Account {
+			out = append(out, a.status)
+		}
 		a.mu.Unlock()
 	}
 	return out
@@ -110,12 +185,12 @@ func (a *account) supervise(ctx context.Context) {
 	pause := minPause
 	for ctx.Err() == nil {
 		began := time.Now()
-		run, cursor, serves := a.begin(ctx)
+		run, serves := a.begin(ctx)
 		if !serves {
 			a.rest(ctx, pausedLook)
 			continue
 		}
-		err := a.receive(run, cursor)
+		err := a.receive(run)
 		if ctx.Err() != nil {
 			return
 		}
@@ -149,7 +224,7 @@ func (a *account) supervise(ctx context.Context) {
 }
 
 // begin begins a Run; serves tells whether there is to be one.
-func (a *account) begin(ctx context.Context) (run context.Context, cursor string, serves bool) {
+func (a *account) begin(ctx context.Context) (run context.Context, serves bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	select {
@@ -159,9 +234,8 @@ func (a *account) begin(ctx context.Context) (run context.Context, cursor string
 	if a.cut != nil {
 		a.cut()
 	}
-	a.past.behind()
 	run, a.cut = context.WithCancel(ctx)
-	return run, a.cursor, !a.paused
+	return run, !a.paused
 }
 
 // rest waits between two attempts, unless somebody wants one at once.
@@ -232,8 +306,22 @@ func (a *account) isPaused() bool {
 	return a.paused
 }
 
-// receive is one Run of the adapter. Once the platform has answered, what was missed before is asked for.
-func (a *account) receive(ctx context.Context, cursor string) error {
+// receive is one Run of the adapter. An account that is not known yet is learned first. Once the platform has answered, what
+// was missed before is asked for.
+func (a *account) receive(ctx context.Context) error {
+	if a.adapter == nil {
+		adapter, err := a.learn(ctx)
+		if err == nil {
+			err = a.g.join(a, adapter)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	cursor := a.cursor
+	a.past.behind()
+	a.mu.Unlock()
 	up := a.up
 	if a.historian != nil {
 		asking, stop := context.WithCancel(ctx)

@@ -57,6 +57,12 @@ func (c *Console) account() AccountOptions {
 	return AccountOptions{Adapter: c, Access: Access{Console: true}}
 }
 
+// served is the console as an account. It is always known.
+func (c *Console) served() *account {
+	a, _ := c.g.lookup(c.info.Account)
+	return a
+}
+
 // Place is the console's one place.
 func (c *Console) Place() chat.Address {
 	return chat.Address{Account: c.info.Account, Type: chat.Direct, Chat: "console", Person: "local"}
@@ -168,7 +174,7 @@ func (c *Console) Attach() (*Terminal, error) {
 	}
 	c.clients[t] = true
 	c.mu.Unlock()
-	c.g.accounts[c.info.Account].up()
+	c.served().up()
 	c.g.tasks.begin(func() { c.g.report(c.g.work, machine.Reachable{Account: c.info.Account}) })
 	return t, nil
 }
@@ -196,7 +202,7 @@ func (t *Terminal) Detach() {
 		t.c.mu.Lock()
 		delete(t.c.clients, t)
 		if len(t.c.clients) == 0 {
-			t.c.g.accounts[t.c.info.Account].absent()
+			t.c.served().absent()
 		}
 		t.c.mu.Unlock()
 		close(t.gone)
@@ -231,7 +237,7 @@ func (t *Terminal) Resume(ctx context.Context, event string, target id.Session) 
 func (t *Terminal) Say(ctx context.Context, event, text string) (later bool, err error) {
 	name, _, command := parseCommand(strings.TrimSpace(text))
 	later = !command || name == machine.CommandCompact || name == machine.CommandSelftest
-	return later, t.c.g.accounts[t.c.info.Account].admit(ctx, chat.Event{
+	return later, t.c.served().admit(ctx, chat.Event{
 		ID:      event,
 		Message: &chat.Message{Address: t.c.Place(), PersonName: "console", ID: event, Text: text, Addressed: true, SentAt: time.Now()},
 	})

@@ -70,7 +70,10 @@ type Gateway struct {
 	o        Options
 	log      *zap.Logger
 	profiles map[string]*Profile
-	accounts map[chat.Account]*account
+	all      []*account // in the order of Options, the console first; what New made of it stays
+	joining  sync.Mutex
+	accounts map[chat.Account]*account         // those that are known; guarded by joining
+	early    map[chat.Account][]machine.Effect // for accounts that are not known yet; guarded by joining
 	console  *Console
 	machine  *machine.Machine
 	effects  *effectQueue
@@ -94,6 +97,7 @@ type Gateway struct {
 func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		o: o, log: o.Log.Named("gateway"), profiles: map[string]*Profile{}, accounts: map[chat.Account]*account{},
+		early:   map[chat.Account][]machine.Effect{},
 		effects: newEffectQueue(),
 	}
 	g.work, g.stopWork = context.WithCancel(context.Background())
@@ -112,8 +116,10 @@ func New(o Options) (*Gateway, error) {
 	g.console = newConsole(g)
 	accounts := append([]AccountOptions{g.console.account()}, o.Accounts...)
 	for _, a := range accounts {
-		acc := newAccount(g, a, state.Position(a.Adapter.Describe().Account))
-		g.accounts[acc.info.Account] = acc
+		acc := newAccount(g, a, state.Position(a.account()))
+		if g.all = append(g.all, acc); a.Adapter != nil {
+			g.accounts[acc.info.Account] = acc
+		}
 	}
 	g.accounts[g.console.info.Account].absent()
 	paused, err := store.Each(o.Store, machine.Pauses, "", func(machine.Pause) bool { return true })
@@ -156,7 +162,7 @@ func (g *Gateway) Run(ctx, hard context.Context, ready func()) error {
 	intake, stopIntake := context.WithCancel(ctx)
 	defer stopIntake()
 	var accounts sync.WaitGroup
-	for _, a := range g.accounts {
+	for _, a := range g.all {
 		accounts.Go(func() { a.supervise(intake) })
 	}
 	accounts.Go(func() { g.watchSleep(intake) })

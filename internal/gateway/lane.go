@@ -253,7 +253,7 @@ func (g *Gateway) typing(e machine.RunStep) {
 		return
 	}
 	to := e.Session.Key.Address()
-	a, ok := g.accounts[to.Account]
+	a, ok := g.lookup(to.Account)
 	if !ok {
 		return
 	}

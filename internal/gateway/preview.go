@@ -100,7 +100,7 @@ func (t *previewTable) settled(turn id.Turn) {
 func (g *Gateway) watch(e machine.RunStep) {
 	p := g.profile(e.Session.Profile)
 	to := e.Session.Key.Address()
-	a, served := g.accounts[to.Account]
+	a, served := g.lookup(to.Account)
 	if !served || e.Session.Kind != session.Chat || e.Turn.Texts == 0 || !p.Streaming && p.ToolProgress == ProgressOff {
 		return
 	}

@@ -19,7 +19,7 @@ const retracted = "✓"
 // retract takes a preview back. It stands beside the queue of the chat and delays nothing there. What is not done when the
 // gateway ends is asked for again at the next start.
 func (g *Gateway) retract(e machine.Retract) {
-	a, ok := g.accounts[e.Preview.To.Account]
+	a, ok := g.taker(e.Preview.To.Account, e)
 	if !ok {
 		return
 	}

@@ -18,12 +18,14 @@ func (g *Gateway) ParseRoute(typed string) (chat.Address, chat.Keying, error) {
 		profile, rest = g.o.Profiles[0].Name, typed
 	}
 	if a, err := chat.ParseKey(chat.Key(typed)); err == nil {
-		if _, served := g.accounts[a.Account]; !served {
+		if _, served := g.lookup(a.Account); !served {
 			return a, chat.Keying{}, fmt.Errorf("no account serves the route %s", typed)
 		}
 		return a, chat.Keying{PerPersonInGroups: a.Person != "", PerPersonInThreads: a.Person != ""}, nil
 	}
 	platform, place, _ := strings.Cut(rest, ":")
+	g.joining.Lock()
+	defer g.joining.Unlock()
 	for account, a := range g.accounts {
 		if account.Profile != profile || string(account.Platform) != platform {
 			continue
@@ -43,6 +45,14 @@ func (g *Gateway) ParseRoute(typed string) (chat.Address, chat.Keying, error) {
 			return to, chat.Keying{}, fmt.Errorf("%s names no chat: write %s:CHAT or %s:CHAT:THREAD", typed, platform, platform)
 		}
 		return to, chat.Keying{}, nil
+	}
+	for _, a := range g.all {
+		a.mu.Lock()
+		of := a.status.Account
+		a.mu.Unlock()
+		if of.ID == "" && of.Profile == profile && string(of.Platform) == platform {
+			return chat.Address{}, chat.Keying{}, fmt.Errorf("%s was not connected yet: homing status says why", platform)
+		}
 	}
 	return chat.Address{}, chat.Keying{}, fmt.Errorf("no account of profile %s serves the platform %q", profile, platform)
 }

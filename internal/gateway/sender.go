@@ -21,7 +21,7 @@ const markRoom = 160
 // message for an account that is not there waits for it, for free.
 func (g *Gateway) prepare(e machine.Prepare) {
 	m := e.Outgoing
-	a, ok := g.accounts[m.To.Account]
+	a, ok := g.taker(m.To.Account, e)
 	if !ok || !a.takes(e) {
 		return
 	}
@@ -71,7 +71,7 @@ func render(text string, info chat.Info) []delivery.Part {
 // end of the grace; then its outcome is open, and the next start treats it so.
 func (g *Gateway) transmit(e machine.Transmit) {
 	m := e.Outgoing
-	a, ok := g.accounts[m.To.Account]
+	a, ok := g.taker(m.To.Account, e)
 	if !ok {
 		return
 	}

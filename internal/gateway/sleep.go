@@ -35,9 +35,7 @@ func (g *Gateway) watchSleep(ctx context.Context) {
 
 func (g *Gateway) awake(d time.Duration) {
 	g.log.Info("the machine has slept: all accounts connect anew", zap.Duration("for", d))
-	for _, a := range g.accounts {
-		if a.info.Account != g.console.info.Account {
-			a.reconnect()
-		}
+	for _, a := range g.all[1:] { // the console has no connection
+		a.reconnect()
 	}
 }

@@ -22,6 +22,9 @@ func (w *world) end() {
 	w.endSupervisors()
 	w.model.Close()
 	w.tg.Close()
+	if w.sl != nil {
+		w.sl.Close()
+	}
 	w.noSecrets()
 	w.legal()
 	if racy && strings.Contains(w.log(), "DATA RACE") {
@@ -79,8 +82,14 @@ func (w *world) legal() {
 // configuration.
 func (w *world) noSecrets() {
 	_, bare, _ := strings.Cut(w.token, ":")
+	secrets := []string{bare, w.key, discordSecret, "interaction-secret"}
+	for _, key := range []string{"platforms.slack.bot_token", "platforms.slack.app_token"} {
+		if token, ok := w.config[key].(string); ok {
+			secrets = append(secrets, token)
+		}
+	}
 	look := func(where, text string) {
-		for _, secret := range []string{bare, w.key, discordSecret, "interaction-secret"} {
+		for _, secret := range secrets {
 			if i := strings.Index(text, secret); i >= 0 {
 				w.Errorf("[X-13] a secret is in %s: …%s…", where, text[max(0, i-100):min(len(text), i+len(secret)+20)])
 			}

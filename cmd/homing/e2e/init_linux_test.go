@@ -156,6 +156,11 @@ func TestInitAsks(t *testing.T) {
 	x.answers("Token, from the Bot page", "no token, secret\r")
 	x.answers("Token, from the Bot page", "MTA.secret.dc\r")
 	x.answers("Ids", "123456789012345678\r")
+	x.answers("Connect slack?", "y\r")
+	x.answers("Bot User OAuth Token", "xapp-secret\r")
+	x.answers("Bot User OAuth Token", "xoxb-secret_b\r")
+	x.answers("App-Level Token", "xapp-secret_a\r")
+	x.answers("Ids", "U012AbC\r")
 	if code := x.ends(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, x.shows())
 	}
@@ -164,7 +169,7 @@ func TestInitAsks(t *testing.T) {
 	for _, want := range []string{
 		"That is not an address of a server", "That is needed: name a model", "write a $ before it", "neither yes nor no",
 		"That is not a token", `"@ann" is not the id of a person: ids are numbers here, not names`, `"-100123" is not the id`,
-		"Chats (not in this version: slack, zulip, feishu):", path + " is written, readable by you alone",
+		"Chats (not in this version: zulip, feishu):", path + " is written, readable by you alone",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the terminal does not show %q", want)
@@ -185,6 +190,7 @@ func TestInitAsks(t *testing.T) {
 	for _, want := range []string{
 		`  base_url: "http://127.0.0.1:11434/v1" #`, `  model: "Some Model: 7b #1" `, `  api_key: "sk-'quoted\" #$${secret}" #`,
 		`    token: "123456789:AA-secret_x" #`, `    allowed_users: ["1001", "007"] #`, `    token: "MTA.secret.dc" `, `    allowed_users: ["123456789012345678"] #`,
+		`    bot_token: "xoxb-secret_b" `, `    app_token: "xapp-secret_a" `, `    allowed_users: ["U012AbC"] `,
 		"sent: 168h                     # no effect yet",
 	} {
 		if !strings.Contains(string(text), want) {
@@ -213,6 +219,7 @@ func TestInitTakesVariables(t *testing.T) {
 	x.answers("Token", "$MY_TOKEN\r")
 	x.answers("like 1001, 1002 [$TELEGRAM_ALLOWED_USERS]", "\r")
 	x.answers("Connect discord?", "\r")
+	x.answers("Connect slack?", "\r")
 	if code := x.ends(); code != 0 || strings.Contains(x.shows(), "hush") || strings.Contains(x.shows(), "is not set here") {
 		t.Fatalf("exit code %d\n%s", code, x.shows())
 	}
@@ -226,6 +233,7 @@ func TestInitTakesVariables(t *testing.T) {
 	x.answers("API key", "${ELSEWHERE}\r")
 	x.answers("Connect telegram?", "n\r")
 	x.answers("Connect discord?", "n\r")
+	x.answers("Connect slack?", "n\r")
 	if code := x.ends(); code != 0 || !strings.Contains(x.shows(), "$ELSEWHERE is not set here") {
 		t.Fatalf("exit code %d\n%s", code, x.shows())
 	}

@@ -17,6 +17,7 @@ type place struct {
 	person       int64
 	discord      chat.PlaceType // of a place of the fake Discord, whose chat is the channel
 	screen       *screen        // of a terminal
+	slack        *spot          // of Slack
 }
 
 // screen is what a terminal has shown.
@@ -47,6 +48,8 @@ func (p *place) route() string {
 	}
 	account, _, _ := strings.Cut(p.token, ":")
 	switch {
+	case p.slack != nil:
+		return p.slack.route()
 	case p.chat > 0 && p.thread == 0:
 		return fmt.Sprintf("default:telegram:%s:direct:%d", account, p.chat)
 	case p.chat > 0:
@@ -66,6 +69,9 @@ func (p *place) say(text string) {
 		return
 	case p.discord != "":
 		p.sayOnDiscord(text)
+		return
+	case p.slack != nil:
+		p.slack.say(text)
 		return
 	case p.chat < 0 && strings.HasPrefix(text, "/"):
 		name, rest, _ := strings.Cut(text, " ")
@@ -109,6 +115,12 @@ func (p *place) messages() []faketelegram.Message {
 		return p.onDiscord(fmt.Sprint(p.chat))
 	}
 	var out []faketelegram.Message
+	if p.slack != nil {
+		for _, m := range p.slack.visible() {
+			out = append(out, faketelegram.Message{Text: m.Text()})
+		}
+		return out
+	}
 	for _, m := range p.tg.Visible(p.chat) {
 		if m.Thread == p.thread {
 			out = append(out, m)
@@ -142,10 +154,11 @@ func (p *place) times(text string, n int) {
 	p.Helper()
 	elsewhere := 0
 	for _, m := range p.everywhere() {
-		if strings.Contains(m.Text, text) && (p.screen != nil || m.Chat != p.chat || m.Thread != p.thread) {
+		if strings.Contains(m.Text, text) && (p.screen != nil || p.slack != nil || m.Chat != p.chat || m.Thread != p.thread) {
 			elsewhere++
 		}
 	}
+	elsewhere += p.onSlackElsewhere(text)
 	if here := strings.Count(p.seen(), text); here != n || elsewhere != 0 {
 		p.Errorf("%q was seen %d times in %s and %d times elsewhere, want %d and none", text, here, p.name, elsewhere, n)
 	}

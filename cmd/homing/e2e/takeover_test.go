@@ -24,7 +24,8 @@ func TestTakeover(t *testing.T) {
 						changes["terminal.promote_after"] = "100ms"
 					}
 					w := newWorld(t, changes)
-					places := []*place{w.direct(), w.inGroup(), w.inTopic(), w.console()}
+					w.withSlack(nil)
+					places := []*place{w.direct(), w.inGroup(), w.inTopic(), w.console(), w.slackDirect(), w.slackThread(), w.slackMention()}
 					if depth == 1 {
 						w.withDiscord()
 						places = append(places, w.discordDirect(), w.discordChannel(), w.discordThread())

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeslack"
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/internal/agent/openai/fakeopenai"
 )
@@ -51,6 +52,7 @@ type world struct {
 	model  *fakeopenai.Server
 	tg     *faketelegram.Server
 	dc     *fakediscord.Server // nil: there is none
+	sl     *fakeslack.Server   // nil: there is none
 	token  string              // of the bot
 	key    string              // of the model
 	daemon *daemon
@@ -217,7 +219,7 @@ func (w *world) ready() bool {
 	}
 	_ = r.Body.Close()
 	return r.StatusCode == http.StatusOK && (w.config["platforms.telegram.token"] == nil || w.tg.Polling()) &&
-		(w.config["platforms.discord.token"] == nil || w.dc.Gateway().Live > 0)
+		(w.config["platforms.discord.token"] == nil || w.dc.Gateway().Live > 0) && w.slackListens()
 }
 
 // address is where the daemon serves HTTP.
