@@ -12,15 +12,18 @@ import (
 // heard lets somebody say something and gives the message that comes of it.
 func (w *world) heard(r *run, p fakeslack.Post) (string, chat.Message) {
 	w.Helper()
-	r.mu.Lock()
-	n := len(r.events)
-	r.mu.Unlock()
 	ts := w.sl.Say(p)
-	e := r.await(w.T, n+1)[n]
-	if e.Message == nil {
-		w.Fatalf("%q: %+v", p.Text, e)
-	}
-	return ts, *e.Message
+	var m chat.Message
+	r.until(w.T, func() bool {
+		for _, e := range r.events {
+			if e.ID == p.Channel+":"+ts && e.Message != nil {
+				m = *e.Message
+				return true
+			}
+		}
+		return false
+	})
+	return ts, m
 }
 
 // Where a message is said, and whether it is said to us.

@@ -16,12 +16,12 @@ func TestLives(t *testing.T) {
 		p := policy
 		p.Resend, p.ToParent = rapid.Bool().Draw(t, "resend"), rapid.Bool().Draw(t, "to parent")
 		m := message("qqq"[:rapid.IntRange(0, 3).Draw(t, "parts")])
-		m.Idempotent = rapid.Bool().Draw(t, "idempotent")
+		m.Idempotent, m.Observable = rapid.Bool().Draw(t, "idempotent"), rapid.Bool().Draw(t, "observable")
 		now := now
 		for range rapid.IntRange(0, 60).Draw(t, "length") {
 			was := m
 			now = now.Add(time.Second)
-			switch rapid.IntRange(0, 10).Draw(t, "what") {
+			switch rapid.IntRange(0, 12).Draw(t, "what") {
 			case 10:
 				if !m.Finished() {
 					m = delivery.Park(m, now)
@@ -33,8 +33,15 @@ func TestLives(t *testing.T) {
 					m = delivery.Retry(m, nil, now)
 				}
 			case 2:
-				if m.State == delivery.Queued {
+				if m.State == delivery.Queued || m.Doubt != "" {
 					m = delivery.Expire(m, now)
+				}
+			case 11, 12:
+				all := sightings()
+				x := all[rapid.IntRange(0, len(all)-1).Draw(t, "sighting")]
+				m = delivery.Observed(m, m.Current(), x.s, now, p)
+				if costs := m.Attempts > was.Attempts; costs != (x.name == "not found" && was.Doubt == delivery.Unanswered) {
+					t.Fatalf("%s costs an attempt: %t", x.name, costs)
 				}
 			case 3, 4, 5, 6:
 				all := outcomes()
@@ -56,9 +63,12 @@ func TestLives(t *testing.T) {
 			if m.Finished() {
 				return
 			}
-			if m.State == delivery.Queued {
+			switch {
+			case m.State == delivery.Queued:
 				m = delivery.Begin(m, now)
-			} else {
+			case m.Doubt != "":
+				m = delivery.Observed(m, m.Current(), delivery.Sighting{Found: true}, now, p)
+			default:
 				m = delivery.Next(m, m.Current(), delivery.Outcome{}, now, p)
 			}
 		}
@@ -91,6 +101,8 @@ func sound(t *rapid.T, was, m delivery.Outgoing, p delivery.Policy) {
 		t.Fatalf("it is queued and nothing is left to send: %s", show(m))
 	case m.State == delivery.Buried && m.Reason == "":
 		t.Fatalf("it is dead without a reason: %s", show(m))
+	case m.Doubt != "" && (m.State != delivery.Sending || !m.Observable):
+		t.Fatalf("a doubt that nobody can resolve: %s", show(m))
 	case m.Attempts > p.MaxAttempts:
 		t.Fatalf("%d attempts", m.Attempts)
 	case m.State == delivery.Queued && m.NextAt.Sub(m.UpdatedAt) > max(p.MaxBackoff, 7*time.Second):

@@ -63,6 +63,9 @@ func show(m delivery.Outgoing) string {
 	if m.Waits > 0 {
 		line += fmt.Sprintf(" waits %d", m.Waits)
 	}
+	if m.Doubt != "" {
+		line += " " + string(m.Doubt)
+	}
 	if !m.NextAt.IsZero() {
 		line += fmt.Sprintf(" next in %s", m.NextAt.Sub(now).Round(100*time.Millisecond))
 	}
@@ -137,6 +140,7 @@ func TestNextMatrix(t *testing.T) {
 		{"an edit", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", policy},
 		{"an edit, delivery.unknown: resend", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", resend},
 		{"an edit in plain text already", part(func(p *delivery.Part) { p.Edits, p.Plain = "m0", true }), "S", policy},
+		{"the platform can be asked", changed(func(m *delivery.Outgoing) { m.Observable = true }), "Sq", policy},
 		{"queued: a report that nobody waits for", message, "q", policy},
 		{"sent: a report that comes twice", message, "s", policy},
 	} {

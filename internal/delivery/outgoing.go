@@ -50,6 +50,12 @@ type Outgoing struct {
 	Parts   []Part       `json:"parts,omitempty"`
 	// Idempotent is the platform's word that a repeat under the same key makes no second message.
 	Idempotent bool `json:"idempotent,omitempty"`
+	// Observable is the platform's word that it can be asked whether a part arrived.
+	Observable bool `json:"observable,omitempty"`
+	// Doubt tells that nobody knows whether the part in hand arrived, and that the platform is asked.
+	Doubt Doubt `json:"doubt,omitempty"`
+	// BegunAt is when the part in hand was begun for the first time: if it arrived, then since.
+	BegunAt time.Time `json:"begun_at,omitzero"`
 	// Doubtful tells that it may have arrived in a form that is not known: every part will bear the mark.
 	Doubtful bool `json:"doubtful,omitempty"`
 	// Order is its turn in its chat: the sequence number of the step that queued it.
@@ -105,7 +111,10 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 		return settle(m, now)
 	}
 	m = with(m, i, func(p *Part) { p.State = Sending })
-	m.State, m.UpdatedAt, m.NextAt = Sending, now, time.Time{}
+	m.State, m.UpdatedAt, m.NextAt, m.Doubt = Sending, now, time.Time{}, ""
+	if m.BegunAt.IsZero() {
+		m.BegunAt = now
+	}
 	m.Tries++
 	return m
 }
@@ -123,9 +132,10 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 //	refused otherwise                 dead
 //	unknown, the platform deduplicates  queued again under the same key
 //	unknown, an edit                  queued again: the same text twice is once
+//	unknown, the platform can be asked  asked: Observed
 //	unknown, else                     held as unknown; or queued once more with the mark, as the policy says
 func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
-	if i < 0 || i >= len(m.Parts) || m.Parts[i].State != Sending {
+	if i < 0 || i >= len(m.Parts) || m.Parts[i].State != Sending || m.Doubt != "" {
 		return m
 	}
 	m.UpdatedAt, m.Unreached = now, false
@@ -188,30 +198,33 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		m.Waits++
 		return again(backoff(m, m.Waits, p))
 	}
-	if p.Resend && !m.Parts[i].Marked {
-		m = with(m, i, func(p *Part) { p.Marked = true })
-		return again(p.MinBackoff)
+	if m.Observable {
+		return ask(m, Unanswered, p.MinBackoff, now) // not at once: it may be on its way
 	}
-	m = with(m, i, func(p *Part) { p.State = Unknown })
-	return settle(m, now)
+	return unanswered(m, i, now, p)
 }
 
 // Recover returns a message that was in mid-send when the daemon died. A platform that deduplicates is asked again under
-// the same key; elsewhere the part goes once more with the mark, because nobody can tell whether it had arrived. A part
+// the same key, and one that can be asked is asked whether the part arrived; elsewhere the part goes once more with the mark, because nobody can tell whether it had arrived. A part
 // that bore the mark already is held as unknown.
 func Recover(m Outgoing, now time.Time) Outgoing {
 	i := m.Current()
 	if i < 0 || m.Parts[i].State != Sending {
 		return m
 	}
-	m.Detail = "it was being sent when the daemon died"
-	if m.Parts[i].Marked && !m.Repeats(i) {
-		m = with(m, i, func(p *Part) { p.State = Unknown })
-		return settle(m, now)
+	if m.Doubt != "" { // it was being asked for, which goes on
+		return ask(m, m.Doubt, 0, now)
 	}
-	m = with(m, i, func(p *Part) { p.State, p.Marked = Queued, p.Marked || !m.Repeats(i) })
-	m.State, m.NextAt, m.UpdatedAt = Queued, now, now
-	return m
+	m.Detail = "it was being sent when the daemon died"
+	switch {
+	case m.Repeats(i):
+		m = with(m, i, func(p *Part) { p.State = Queued })
+		m.State, m.NextAt, m.UpdatedAt = Queued, now, now
+		return m
+	case m.Observable:
+		return ask(m, Interrupted, 0, now)
+	}
+	return interrupted(m, i, now)
 }
 
 // Park returns a message that was on its way when a copy of the store was made which is the store now. Nobody can tell
@@ -225,13 +238,17 @@ func Park(m Outgoing, now time.Time) Outgoing {
 		})
 	}
 	m.Doubtful = m.Doubtful || len(m.Parts) == 0
-	m.State, m.Reason, m.NextAt, m.UpdatedAt = Unknown, ReasonRestored, time.Time{}, now
+	m.State, m.Reason, m.NextAt, m.UpdatedAt, m.Doubt = Unknown, ReasonRestored, time.Time{}, now, ""
 	m.Detail = "it was on its way when the copy was made that the store was restored from"
 	return m
 }
 
-// Expire returns a message that waited too long as a dead letter.
+// Expire returns a message that waited too long as a dead letter. A part that is in doubt stays unknown.
 func Expire(m Outgoing, now time.Time) Outgoing {
+	if m.Doubt != "" {
+		m = with(m, m.Current(), func(p *Part) { p.State = Unknown })
+		m.Doubt = ""
+	}
 	return bury(m, m.Current(), ReasonExpired, now)
 }
 
@@ -253,7 +270,7 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 	}
 	m.Parts = parts
 	m.State, m.Reason, m.Class, m.Detail, m.Attempts, m.Waits = Queued, "", "", "", 0, 0
-	m.NextAt, m.QueuedAt, m.UpdatedAt = now, now, now
+	m.NextAt, m.QueuedAt, m.UpdatedAt, m.BegunAt = now, now, now, time.Time{}
 	return m
 }
 
@@ -313,6 +330,7 @@ func backoff(m Outgoing, tries int, p Policy) time.Duration {
 // settle gives the message the state that its parts have together.
 func settle(m Outgoing, now time.Time) Outgoing {
 	state := Sent
+	m.BegunAt = time.Time{} // the part in hand is another one, or none
 	for _, p := range m.Parts {
 		switch {
 		case p.State == Queued || p.State == Sending:

@@ -95,7 +95,7 @@ type account struct {
 	cursor  string
 	success time.Time // of any call
 	parked  bool      // nothing can be sent until the account is up again
-	held    []machine.Prepare
+	held    []machine.Effect
 }
 
 func newAccount(g *Gateway, o AccountOptions, at machine.Position) *account {
@@ -273,12 +273,13 @@ func (a *account) anew() {
 // pause lets the account rest, as a person asked, or go on. Messages wait meanwhile, and no attempt is spent.
 func (a *account) pause(paused bool) {
 	for _, e := range a.setPaused(paused) {
-		a.g.inHand(func() { a.g.prepare(e) })
+		a.g.hand.add(1)
+		a.g.carryOut(e)
 	}
 }
 
 // setPaused takes note of it and returns the messages that need not wait any more.
-func (a *account) setPaused(paused bool) (held []machine.Prepare) {
+func (a *account) setPaused(paused bool) (held []machine.Effect) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.paused == paused {
@@ -366,7 +367,8 @@ func (a *account) up() {
 	a.held = nil
 	a.mu.Unlock()
 	for _, e := range held {
-		a.g.inHand(func() { a.g.prepare(e) })
+		a.g.hand.add(1)
+		a.g.carryOut(e)
 	}
 	if again {
 		a.log.Info("account is up")
@@ -417,8 +419,8 @@ func (a *account) down(e *chat.RunError, wait time.Duration) {
 	a.status.State, a.status.Cause, a.status.Remedy, a.status.LastError = state, e.Cause, e.Remedy, text
 }
 
-// takes tells whether a message may be sent now; one that may not is kept until the account is up.
-func (a *account) takes(e machine.Prepare) bool {
+// takes tells whether a message may be sent or asked for now; what may not be is kept until the account is up.
+func (a *account) takes(e machine.Effect) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.parked {

@@ -93,6 +93,8 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		}
 	case machine.Retract:
 		g.tasks.begin(func() { g.retract(e) })
+	case machine.Observe:
+		g.inHand(func() { g.observe(e) })
 	case machine.RunTool:
 		released := g.steps.releasable(e.Action.ID) // before the next effect, which may be its release
 		if !g.tasks.begin(func() { defer g.steps.released(e.Action.ID); g.runTool(e, released) }) {

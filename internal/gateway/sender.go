@@ -25,7 +25,8 @@ func (g *Gateway) prepare(e machine.Prepare) {
 	if !ok || !a.takes(e) {
 		return
 	}
-	claim := machine.Claim{Outgoing: m.ID, Idempotent: a.info.Idempotent, Anew: !g.mayEdit(a, m)}
+	_, observable := a.adapter.(chat.Observer)
+	claim := machine.Claim{Outgoing: m.ID, Idempotent: a.info.Idempotent, Observable: observable, Anew: !g.mayEdit(a, m)}
 	if len(m.Parts) == 0 {
 		claim.Parts = render(m.Text, a.info)
 	}
@@ -75,16 +76,9 @@ func (g *Gateway) transmit(e machine.Transmit) {
 	if !ok {
 		return
 	}
-	text, plain := m.Body(e.Part)
-	ctx := g.hard
-	if limit := g.profile(m.Profile).SendTimeout; limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	receipt, err := a.transmit(ctx, m.Parts[e.Part].Edits, chat.Outbound{
-		To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(e.Part),
-	})
+	ctx, cancel := g.attempt(m)
+	defer cancel()
+	receipt, err := a.transmit(ctx, m.Parts[e.Part].Edits, outbound(m, e.Part))
 	if err != nil && g.hard.Err() != nil {
 		return
 	}
@@ -116,4 +110,46 @@ func (a *account) transmit(ctx context.Context, edits string, out chat.Outbound)
 		return chat.Receipt{}, err
 	}
 	return chat.Receipt{MessageID: edits}, nil
+}
+
+// attempt bounds one call for a message.
+func (g *Gateway) attempt(m delivery.Outgoing) (context.Context, context.CancelFunc) {
+	if limit := g.profile(m.Profile).SendTimeout; limit > 0 {
+		return context.WithTimeout(g.hard, limit)
+	}
+	return context.WithCancel(g.hard)
+}
+
+// outbound is a part as the adapter sends it, or looks for it.
+func outbound(m delivery.Outgoing, part int) chat.Outbound {
+	text, plain := m.Body(part)
+	return chat.Outbound{To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(part)}
+}
+
+// observe asks the platform whether a part arrived whose outcome is not known. For an account that is not there it waits.
+func (g *Gateway) observe(e machine.Observe) {
+	m := e.Outgoing
+	a, ok := g.taker(m.To.Account, e)
+	if !ok || !a.takes(e) {
+		return
+	}
+	ctx, cancel := g.attempt(m)
+	defer cancel()
+	var s delivery.Sighting
+	if o, asks := a.adapter.(chat.Observer); !asks {
+		s.Failure = &chat.SendError{Fault: chat.Refused, Err: errors.New("the platform cannot be asked for it")}
+	} else if r, found, err := o.Observe(ctx, outbound(m, e.Part), m.BegunAt); err != nil {
+		s.Failure = chat.AsSendError(err)
+	} else {
+		s.Found, s.Receipt = found, r
+	}
+	if s.Failure != nil && g.hard.Err() != nil {
+		return
+	}
+	if s.Failure == nil {
+		a.succeeded()
+	}
+	g.log.Info("the platform was asked for a message", zap.String("platform", string(m.To.Platform)), zap.String("outgoing", string(m.ID)),
+		zap.Bool("found", s.Found), zap.Error(s.Err()))
+	g.report(context.WithoutCancel(g.work), machine.Observed{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Sighting: s})
 }

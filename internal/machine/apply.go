@@ -79,6 +79,8 @@ func (o *Overlay) decide(r Request) (Answer, error) {
 		return o.astray(r)
 	case Retracted:
 		return o.retracted(r)
+	case Observed:
+		return o.observed(r)
 	case Due:
 		return o.due(r)
 	case Reachable:

@@ -36,7 +36,7 @@ func (o *Overlay) enqueue(m delivery.Outgoing) {
 	}
 }
 
-// schedule sees to the first message of a chat: it is prepared when it is due, or its time is awaited.
+// schedule sees to the first message of a chat: it is prepared, or asked for, when it is due, or its time is awaited.
 func (o *Overlay) schedule(k string) {
 	queue, _ := o.chats.get(k)
 	if len(queue) == 0 {
@@ -44,9 +44,11 @@ func (o *Overlay) schedule(k string) {
 	}
 	m, _ := o.outgoing.get(queue[0])
 	switch {
-	case m.State != delivery.Queued:
+	case m.State != delivery.Queued && m.Doubt == "":
 	case m.NextAt.After(o.now):
 		o.emit(Wake{m.NextAt, string(m.ID)})
+	case m.Doubt != "":
+		o.emit(Observe{o.addressed(m), m.Current()})
 	default:
 		o.emit(Prepare{o.addressed(m)})
 	}
@@ -69,7 +71,7 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 		o.schedule(chatOf(m.To))
 		return Answer{}, ErrStale
 	}
-	m.Idempotent = r.Idempotent
+	m.Idempotent, m.Observable = r.Idempotent, r.Observable
 	if len(m.Parts) == 0 {
 		m.Parts = slices.Clone(r.Parts)
 		for i := range m.Parts {
@@ -94,18 +96,32 @@ func (o *Overlay) claim(r Claim) (Answer, error) {
 // sendDone takes the outcome of an attempt and decides on the next one.
 func (o *Overlay) sendDone(r SendDone) (Answer, error) {
 	m, ok := o.outgoing.get(r.Outgoing)
-	if !ok || m.State != delivery.Sending || r.Part != m.Current() || r.Try != m.Tries {
+	if !ok || m.State != delivery.Sending || m.Doubt != "" || r.Part != m.Current() || r.Try != m.Tries {
 		return Answer{}, ErrStale
 	}
 	if f := r.Outcome.Failure; f != nil && f.Fault == chat.MovedChat {
 		o.moved(m.To.Account, m.To.Chat, f.MovedTo)
 	}
-	m = delivery.Next(m, r.Part, r.Outcome, o.now, o.policy(m.Profile).Delivery)
+	o.goOn(delivery.Next(m, r.Part, r.Outcome, o.now, o.policy(m.Profile).Delivery))
+	return Answer{}, nil
+}
+
+// observed takes what the platform said to the question whether a part had arrived.
+func (o *Overlay) observed(r Observed) (Answer, error) {
+	m, ok := o.outgoing.get(r.Outgoing)
+	if !ok || m.Doubt == "" || r.Part != m.Current() || r.Try != m.Tries {
+		return Answer{}, ErrStale
+	}
+	o.goOn(delivery.Observed(m, r.Part, r.Sighting, o.now, o.policy(m.Profile).Delivery))
+	return Answer{}, nil
+}
+
+// goOn stores a message after its part in hand came to something, and begins what is due.
+func (o *Overlay) goOn(m delivery.Outgoing) {
 	if m.State == delivery.Queued && !m.NextAt.After(o.now) {
 		m = delivery.Begin(m, o.now) // the next part, or the same one in another form: no need to ask again
 	}
 	o.step(m)
-	return Answer{}, nil
 }
 
 // step stores a message after a decision and sees to what follows from it.
@@ -131,6 +147,8 @@ func (o *Overlay) step(m delivery.Outgoing) {
 		} else {
 			o.chats.put(k, queue)
 		}
+		o.schedule(k)
+	case m.Doubt != "":
 		o.schedule(k)
 	case m.State == delivery.Sending:
 		o.emit(Transmit{o.addressed(m), m.Current()})
@@ -186,7 +204,7 @@ func (o *Overlay) reachable(r Reachable) (Answer, error) {
 	for _, k := range o.chats.all() {
 		queue, _ := o.chats.get(k)
 		m, _ := o.outgoing.get(queue[0])
-		if m.To.Account == r.Account && m.State == delivery.Queued && m.Unreached && m.NextAt.After(o.now) {
+		if m.To.Account == r.Account && (m.State == delivery.Queued || m.Doubt != "") && m.Unreached && m.NextAt.After(o.now) {
 			m.NextAt = o.now
 			o.outgoing.put(m.ID, m)
 			o.schedule(k)

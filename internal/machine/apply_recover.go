@@ -130,7 +130,7 @@ func (o *Overlay) expire() {
 		o.bury(c, delivery.ReasonExpired, "")
 	}
 	for _, mid := range o.outgoing.all() {
-		if m, _ := o.outgoing.get(mid); m.State == delivery.Queued && late(m.QueuedAt, m.Profile) {
+		if m, _ := o.outgoing.get(mid); (m.State == delivery.Queued || m.Doubt != "") && late(m.QueuedAt, m.Profile) {
 			o.step(delivery.Expire(m, o.now))
 		}
 	}

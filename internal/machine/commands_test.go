@@ -65,7 +65,7 @@ func commands() map[string]func(*world, line) error {
 		},
 		"exit": (*world).ended, "killed": (*world).ended, "lost": (*world).ended, "failed": (*world).ended,
 		// platforms
-		"claim": (*world).claim, "send": (*world).send, "preview": (*world).preview,
+		"claim": (*world).claim, "send": (*world).send, "look": (*world).look, "preview": (*world).preview,
 		"reachable": func(w *world, l line) error {
 			_, _ = w.apply(machine.Reachable{Account: places()[l.word(0)].Account})
 			return nil

@@ -91,6 +91,8 @@ func (w *world) message(short string) (delivery.Outgoing, error) {
 			mid = string(e.Outgoing.ID)
 		case machine.Transmit:
 			mid = string(e.Outgoing.ID)
+		case machine.Observe:
+			mid = string(e.Outgoing.ID)
 		}
 	}
 	m, ok := either[delivery.Outgoing](w.disk, machine.Outgoings, mid)
@@ -107,7 +109,7 @@ func (w *world) claim(l line) error {
 		return err
 	}
 	n, _ := strconv.Atoi(l.option["parts"])
-	r := machine.Claim{Outgoing: m.ID, Idempotent: m.Idempotent || l.has("idempotent"), Anew: l.has("anew")}
+	r := machine.Claim{Outgoing: m.ID, Idempotent: m.Idempotent || l.has("idempotent"), Observable: m.Observable || l.has("observable"), Anew: l.has("anew")}
 	for i := range max(n, 1) {
 		text := m.Text
 		if n > 1 {
@@ -187,6 +189,32 @@ func (w *world) preview(l line) error {
 	default:
 		return fmt.Errorf("the preview does what?")
 	}
+	return nil
+}
+
+// look asks the platform whether a part arrived.
+func (w *world) look(l line) error {
+	m, err := w.message(l.word(0))
+	if err != nil {
+		return err
+	}
+	r := machine.Observed{Outgoing: m.ID, Part: m.Current(), Try: m.Tries}
+	switch {
+	case l.has("found"):
+		r.Sighting.Found, r.Sighting.Receipt = true, chat.Receipt{MessageID: fmt.Sprintf("%s.%d", w.names.of(string(m.ID)), m.Current())}
+	case l.has("missing"):
+	case l.has("unreachable"):
+		r.Sighting.Failure = &chat.SendError{Fault: chat.Unreachable}
+	case l.has("refused"):
+		r.Sighting.Failure = &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther}
+	default:
+		return fmt.Errorf("look with what outcome?")
+	}
+	w.carried(func(e machine.Effect) bool {
+		x, ok := e.(machine.Observe)
+		return ok && x.Outgoing.ID == m.ID && x.Part == r.Part
+	})
+	w.report(r)
 	return nil
 }
 

@@ -69,6 +69,12 @@ type PauseAccount struct {
 	Pause   bool
 }
 
+// Observe asks the platform whether a part arrived whose outcome is not known.
+type Observe struct {
+	Outgoing delivery.Outgoing
+	Part     int
+}
+
 // Cancel stops what runs for a turn, or without one the summary that is being made of the session: it is of no use any more.
 type Cancel struct {
 	Turn    id.Turn
@@ -105,3 +111,4 @@ func (Cancel) effect()       {}
 func (Wake) effect()         {}
 func (Examine) effect()      {}
 func (Settled) effect()      {}
+func (Observe) effect()      {}

@@ -36,6 +36,8 @@ func KindOf(r Request) string {
 		return "astray"
 	case Retracted:
 		return "retracted"
+	case Observed:
+		return "observed"
 	case Due:
 		return "due"
 	case Reachable:

@@ -30,6 +30,7 @@ func TestEveryRequestHasAName(t *testing.T) {
 		machine.Shown{},
 		machine.Astray{},
 		machine.Retracted{},
+		machine.Observed{},
 		machine.Due{},
 		machine.Reachable{},
 		machine.Say{},

@@ -75,6 +75,11 @@ func (h *history) platforms() []string {
 			lines = append(lines, fmt.Sprintf("claim %s parts=2%s", h.name(m), h.dedup(m)), fmt.Sprintf("claim %s anew", h.name(m)))
 		case machine.Transmit:
 			m = e.Outgoing.ID
+		case machine.Observe:
+			for _, outcome := range []string{"found", "missing", "unreachable", "refused"} {
+				lines = append(lines, fmt.Sprintf("look %s %s", h.name(e.Outgoing.ID), outcome))
+			}
+			continue
 		default:
 			continue
 		}
@@ -110,10 +115,13 @@ func (h *history) previews() (lines []string) {
 	return lines
 }
 
-// dedup: every other message goes to a platform that deduplicates.
+// dedup: a third of the messages goes to a platform that deduplicates, and a third to one that can be asked.
 func (h *history) dedup(m id.Outgoing) string {
-	if n := h.name(m); n[len(n)-1]%2 == 0 {
+	switch n := h.name(m); n[len(n)-1] % 3 {
+	case 0:
 		return " idempotent"
+	case 1:
+		return " observable"
 	}
 	return ""
 }
@@ -197,6 +205,11 @@ func (h *history) next() string {
 			m, ok := get[delivery.Outgoing](h.w.disk, machine.Outgoings, string(e.Outgoing.ID))
 			if ok && m.State == delivery.Sending && m.Current() == e.Part {
 				return fmt.Sprintf("send %s ok", h.name(m.ID))
+			}
+		case machine.Observe:
+			m, ok := get[delivery.Outgoing](h.w.disk, machine.Outgoings, string(e.Outgoing.ID))
+			if ok && m.Doubt != "" && m.Current() == e.Part {
+				return fmt.Sprintf("look %s found", h.name(m.ID))
 			}
 		}
 		h.w.todo = append(h.w.todo[:i:i], h.w.todo[i+1:]...) // it is over, or nothing is owed for it

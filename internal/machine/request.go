@@ -135,6 +135,7 @@ type Claim struct {
 	Parts      []delivery.Part
 	Idempotent bool
 	Anew       bool // not in the place of its turn's preview: something else stands below that
+	Observable bool
 }
 
 // Showing tells that the preview of a turn is about to be sent.
@@ -162,6 +163,14 @@ type SendDone struct {
 	Part     int
 	Try      int // Outgoing.Tries as the Transmit had it
 	Outcome  delivery.Outcome
+}
+
+// Observed tells what came of a look for a part whose outcome is not known.
+type Observed struct {
+	Outgoing id.Outgoing
+	Part     int
+	Try      int // Outgoing.Tries as the Observe had it
+	Sighting delivery.Sighting
 }
 
 // Due tells that the time of a Wake has come.
@@ -225,6 +234,7 @@ func (Showing) request()        {}
 func (Shown) request()          {}
 func (Astray) request()         {}
 func (Retracted) request()      {}
+func (Observed) request()       {}
 func (Due) request()            {}
 func (Reachable) request()      {}
 func (Say) request()            {}

@@ -228,6 +228,10 @@ func (r *rules) sending(s step) error {
 			p.open = p.open || m.Parts[d.Part].Edits == ""
 		}
 	}
+	if d, ok := s.request.(machine.Observed); ok && s.err == nil && d.Sighting.Failure == nil {
+		p := r.part(d.Outgoing, d.Part)
+		p.arrived, p.open = d.Sighting.Found, false
+	}
 	if q, ok := s.request.(machine.Requeue); ok && s.err == nil && q.To != nil { // anew, for another place
 		delete(r.doubtful, id.Outgoing(q.ID))
 		for k := range r.parts {
@@ -357,7 +361,11 @@ func (r *rules) effects(s step) error {
 		case machine.Transmit:
 			var m delivery.Outgoing
 			m, ok = get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
-			ok = ok && m.State == delivery.Sending && m.Parts[e.Part].State == delivery.Sending
+			ok = ok && m.State == delivery.Sending && m.Doubt == "" && m.Parts[e.Part].State == delivery.Sending
+		case machine.Observe:
+			var m delivery.Outgoing
+			m, ok = get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
+			ok = ok && m.Doubt != "" && m.Current() == e.Part
 		case machine.Settled:
 			_, ok = get[machine.Turn](s.after, machine.Turns.Done(), string(e.Turn.ID))
 		}

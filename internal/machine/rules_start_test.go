@@ -31,6 +31,9 @@ func (r *rules) start(s step) error {
 		case machine.Prepare:
 			m, _ := get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
 			asked["send to "+chatOf(m.To)]++
+		case machine.Observe:
+			m, _ := get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
+			asked["send to "+chatOf(m.To)]++
 		case machine.Examine:
 			asked["examine "+string(e.Delegation.ID)]++
 		case machine.Retract:

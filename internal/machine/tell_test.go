@@ -100,6 +100,8 @@ func (w *world) tellEffect(e machine.Effect) {
 		w.printf("→ send %s part %d to %s: %s", w.names.of(string(e.Outgoing.ID)), e.Part, placeOf(e.Outgoing.To), w.flat(text))
 	case machine.Retract:
 		w.printf("→ take back %s in %s", e.Preview.MessageID, placeOf(e.Preview.To))
+	case machine.Observe:
+		w.printf("→ look for %s part %d in %s", w.names.of(string(e.Outgoing.ID)), e.Part, placeOf(e.Outgoing.To))
 	case machine.Examine:
 		w.printf("→ examine %s", w.names.of(string(e.Delegation.ID)))
 	case machine.Cancel:

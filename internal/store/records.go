@@ -245,6 +245,9 @@ func (f *fields) outgoing(m *delivery.Outgoing) {
 	moment(f, 22, &m.CreatedAt)
 	moment(f, 23, &m.UpdatedAt)
 	moment(f, 24, &m.QueuedAt)
+	truth(f, 25, &m.Observable)
+	word(f, 26, &m.Doubt)
+	moment(f, 27, &m.BegunAt)
 }
 
 func (f *fields) address(a *chat.Address) {

@@ -203,6 +203,9 @@ func told(db *store.DB, c delivery.Completion, now time.Time) (string, error) {
 		case delivery.Queued:
 			return "Its message waits to be sent.", nil
 		case delivery.Sending:
+			if m.Doubt != "" {
+				return "It was sent, and the platform is asked whether it arrived.", nil
+			}
 			return "It is being sent right now.", nil
 		case delivery.Unknown:
 			return "It was sent, and nobody knows whether it arrived; /undelivered names it.", nil

@@ -166,6 +166,9 @@ func messageWords(m delivery.Outgoing) string {
 		}
 		return "A message was sent to " + to
 	case delivery.Sending:
+		if m.Doubt != "" {
+			return fmt.Sprintf("A message went to %s, and the platform is asked whether it arrived", to)
+		}
 		return "A message is being sent to " + to
 	case delivery.Unknown:
 		return fmt.Sprintf("A message went to %s, and nobody knows whether it arrived", to)

@@ -307,3 +307,64 @@ func TestSlackChannelIsArchived(t *testing.T) {
 	w.sl.Archive(slackGeneral, false)
 	w.slackMention().ask("hello", "hi")
 }
+
+// [D-03]: Slack is asked for what may have arrived, after a send without an answer and after a crash in mid-send. What
+// arrived is not sent again, what did not is, and nothing bears a mark.
+func TestSlackIsAskedWhatArrived(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		for _, arrives := range []bool{true, false} {
+			for _, away := range []bool{false, true} {
+				t.Run(fmt.Sprintf("crash=%t/arrives=%t/away=%t", crash, arrives, away), func(t *testing.T) {
+					limit := "500ms"
+					if crash {
+						limit = "1h"
+					}
+					w := newWorld(t, nil).withSlack(settings{"delivery.send_timeout": limit})
+					w.answers("hello", "the answer")
+					w.answers("and you?", "well")
+					w.start()
+					w.sl.Add(fakeslack.Fault{Method: "chat.postMessage", Contains: "the answer", Times: 1, Hang: true, Stored: arrives})
+					if away {
+						w.sl.Add(fakeslack.Fault{Method: "conversations.replies", Times: 3, Status: 503})
+						w.sl.Add(fakeslack.Fault{Method: "conversations.history", Times: 3, Status: 503})
+					}
+					p := w.slackThread()
+					p.say("hello")
+					w.until("it is sent", func() bool { return len(w.sl.Calls("chat.postMessage")) == 1 })
+					if crash {
+						w.kill()
+						w.start()
+					}
+					p.sees("the answer")
+					w.until("nothing is left", func() bool { return len(w.queue()) == 0 })
+					p.once("the answer")
+					if seen := p.seen(); strings.Contains(seen, "♻") {
+						t.Errorf("a mark: %q", seen)
+					}
+					want := map[bool]int{true: 1, false: 2}[arrives]
+					if n := len(w.sl.Calls("chat.postMessage")); n != want {
+						t.Errorf("%d sends, want %d", n, want)
+					}
+					if n := len(w.sl.Calls("conversations.replies")); away && n < 4 || n == 0 {
+						t.Errorf("Slack was asked %d times", n)
+					}
+					p.ask("and you?", "well")
+				})
+			}
+		}
+	}
+}
+
+// [D-03]: where Slack cannot be asked, an open outcome is held and named, and the chat goes on.
+func TestSlackCannotBeAsked(t *testing.T) {
+	w := newWorld(t, nil).withSlack(settings{"delivery.send_timeout": "500ms"})
+	w.answers("hello", "the answer")
+	w.answers("and you?", "well")
+	w.start()
+	w.sl.Add(fakeslack.Fault{Method: "chat.postMessage", Contains: "the answer", Times: 1, Hang: true})
+	w.sl.Add(fakeslack.Fault{Method: "conversations.history", Error: "not_in_channel"})
+	p := w.slackDirect()
+	p.say("hello")
+	w.until("it is held", func() bool { q := w.queue(); return len(q) == 1 && q[0].State == "unknown" })
+	p.ask("and you?", "well")
+}
