@@ -16,7 +16,6 @@ import (
 type message struct {
 	Type        string            `json:"type"`
 	Subtype     string            `json:"subtype"`
-	Hidden      bool              `json:"hidden"`
 	Channel     string            `json:"channel"`
 	ChannelType string            `json:"channel_type"`
 	User        string            `json:"user"`
@@ -108,7 +107,7 @@ func (a *Adapter) said(ctx context.Context, m message) (chat.Event, error) {
 	}
 	within := m.Thread != "" && m.Thread != m.TS
 	switch {
-	case m.ChannelType == "im" || m.ChannelType == "" && strings.HasPrefix(m.Channel, "D"):
+	case m.ChannelType == "im" || strings.HasPrefix(m.Channel, "D"): // what is written in the app's home has a type of its own
 		out.Address.Type, out.Addressed = chat.Direct, true
 	case within:
 		out.Address.Type = chat.Thread
@@ -128,7 +127,7 @@ func (a *Adapter) said(ctx context.Context, m message) (chat.Event, error) {
 func speaks(m message) bool {
 	switch m.Subtype {
 	case "", "file_share", "thread_broadcast", "me_message", "bot_message":
-		return !m.Hidden
+		return true
 	}
 	return false
 }

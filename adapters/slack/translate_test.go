@@ -56,6 +56,9 @@ func TestPlaces(t *testing.T) {
 			if ts, m = w.heard(r, fakeslack.Post{Channel: direct, From: alice, Text: "psst"}); m.Address != at(chat.Direct, direct, "") || !m.Addressed {
 				t.Errorf("direct: %+v", m)
 			}
+			if _, m = w.heard(r, fakeslack.Post{Channel: direct, From: alice, Text: "at home", More: map[string]any{"channel_type": "app_home"}}); m.Address != at(chat.Direct, direct, "") || !m.Addressed {
+				t.Errorf("in the app's home: %+v", m)
+			}
 			if _, m = w.heard(r, fakeslack.Post{Channel: direct, Thread: ts, From: alice, Text: "psst"}); m.Address != at(chat.Direct, direct, ts) || !m.Addressed {
 				t.Errorf("a thread of a direct chat: %+v", m)
 			}

@@ -200,11 +200,12 @@ func TestSlackIsAwayAtTheStart(t *testing.T) {
 	w.stop()
 	w.begin("")
 	w.until("the gateway is ready without Slack", func() bool { return w.status("slack") == "connecting" })
-	if q := w.queue(); len(q) != 1 {
+	w.do("send", "--to", "slack:"+slackDM, "so does that") // the workspace is known
+	if q := w.queue(); len(q) != 2 {
 		t.Errorf("the queue holds %+v", q)
 	}
 	w.slackIsBack()
-	p.sees("it waits")
+	p.sees("so does that")
 	p.once("it waits")
 	w.stop()
 
