@@ -86,6 +86,20 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 	return nil
 }
 
+// Remove takes a message of ours back by chat.delete.
+func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string) error {
+	ctx, cancel := a.deadline(ctx)
+	defer cancel()
+	_, _, err := a.api.DeleteMessageContext(ctx, to.Chat, messageID)
+	if e, ok := errors.AsType[*apiError](err); ok && e.code == "message_not_found" {
+		return nil
+	}
+	if err != nil {
+		return sendFault(err)
+	}
+	return nil
+}
+
 // EditPace is the least time between two edits: chat.update may be called some 50 times a minute, for all places together.
 func (a *Adapter) EditPace(to chat.Address) time.Duration {
 	if to.Type == chat.Direct {

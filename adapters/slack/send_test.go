@@ -222,3 +222,24 @@ func TestEveryCallEnds(t *testing.T) {
 		}
 	}
 }
+
+// A message of ours is taken back; one that is gone already is no error, one of somebody else stays.
+func TestRemove(t *testing.T) {
+	w := start(t)
+	r, err := w.a.Send(t.Context(), chat.Outbound{To: to(general, ""), Text: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.a.Remove(t.Context(), to(general, ""), r.MessageID); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(w.sl.Visible(general)); n != 0 {
+		t.Errorf("%d messages", n)
+	}
+	ts := w.sl.Say(fakeslack.Post{Channel: general, From: alice, Text: "mine"})
+	if err := w.a.Remove(t.Context(), to(general, ""), ts); chat.AsSendError(err).Fault != chat.Refused {
+		t.Error(err)
+	}
+}

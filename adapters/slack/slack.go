@@ -71,7 +71,8 @@ func (o Options) String() string {
 // GoString leaves the tokens out.
 func (o Options) GoString() string { return o.String() }
 
-// Adapter serves one bot in one workspace. It implements chat.Adapter, chat.Editor, chat.Observer and chat.Historian.
+// Adapter serves one bot in one workspace. It implements chat.Adapter, chat.Editor, chat.Remover, chat.Observer and
+// chat.Historian.
 type Adapter struct {
 	options Options
 	me      Identity
@@ -88,6 +89,7 @@ var (
 	_ chat.Editor    = (*Adapter)(nil)
 	_ chat.Observer  = (*Adapter)(nil)
 	_ chat.Historian = (*Adapter)(nil)
+	_ chat.Remover   = (*Adapter)(nil)
 )
 
 // ErrTokens is what New and Identify return for tokens that cannot be ones. It never holds a token.

@@ -78,6 +78,20 @@ func (s *Server) call(method, token string, p url.Values) reply {
 		return reply{"ok": true, "message_ts": s.ts()}
 	case "chat.update":
 		return s.update(p)
+	case "chat.delete":
+		c, refusal := s.place(p)
+		if refusal != nil {
+			return refusal
+		}
+		m := c.message(p.Get("ts"))
+		switch {
+		case m == nil:
+			return refuse("message_not_found")
+		case m.From != BotUser:
+			return refuse("cant_delete_message")
+		}
+		m.Deleted = true
+		return reply{"ok": true, "channel": c.ID, "ts": m.TS}
 	case "conversations.history":
 		return s.history(p)
 	case "conversations.replies":
