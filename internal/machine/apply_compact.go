@@ -35,12 +35,12 @@ func (o *Overlay) compact(key chat.Key, replyTo string) (id.Session, string) {
 	return sid, text
 }
 
-// sumUp asks for the summary that a person waits for, where no turn runs that does it at its next step.
+// sumUp asks for the summary that a person waits for, where no turn runs that does it at its next step, or is about to.
 func (o *Overlay) sumUp(sid id.Session) {
 	l := o.lane(sid)
 	s, presence := o.Session(sid)
 	asked := func(e Effect) bool { c, ok := e.(Compact); return ok && c.Session.ID == sid }
-	if l.Compact == nil || l.Turn != "" || presence != session.Present || slices.ContainsFunc(o.effects, asked) {
+	if l.Compact == nil || l.Turn != "" || presence != session.Present || slices.Contains(o.woken, sid) || slices.ContainsFunc(o.effects, asked) {
 		return
 	}
 	o.emit(Compact{s})
