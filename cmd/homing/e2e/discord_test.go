@@ -46,15 +46,15 @@ func (w *world) withDiscord() {
 }
 
 func (w *world) discordDirect() *place {
-	return &place{world: w, name: "dm", chat: message, person: discordOwner, discord: chat.Direct}
+	return &place{world: w, name: "discord-dm", chat: message, person: discordOwner, discord: chat.Direct}
 }
 
 func (w *world) discordChannel() *place {
-	return &place{world: w, name: "channel", chat: channel, person: discordOwner, discord: chat.Channel}
+	return &place{world: w, name: "discord-channel", chat: channel, person: discordOwner, discord: chat.Channel}
 }
 
 func (w *world) discordThread() *place {
-	return &place{world: w, name: "thread", chat: thread, person: discordOwner, discord: chat.Thread}
+	return &place{world: w, name: "discord-thread", chat: thread, person: discordOwner, discord: chat.Thread}
 }
 
 func (p *place) discordRoute() string {
