@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-npm install --prefix "$dir" --no-audit --no-fund --ignore-scripts --silent grammy@1.46.0
+npm install --prefix "$dir" --no-audit --no-fund --ignore-scripts --silent grammy@1.46.0 discord.js@14.28.1 @slack/bolt@5.1.0
 NODE_MODULES="$dir/node_modules" go test -count=1 -v -run '^TestForeignClient$' ./adapters/adaptertest/... | grep -v 'no test'

@@ -339,7 +339,7 @@ func (s *Server) identify(c *socket, intents int) {
 		guilds = append(guilds, map[string]any{"id": id, "unavailable": true})
 	}
 	x.event("READY", map[string]any{
-		"v": 9, "user": s.bot.wire(), "guilds": guilds, "session_id": x.id, "resume_gateway_url": "ws://nowhere.invalid",
+		"v": 9, "user": s.bot.wire(), "guilds": guilds, "session_id": x.id, "resume_gateway_url": "ws://" + s.addr + "/gateway",
 		"application": map[string]any{"id": s.bot.ID, "flags": s.flags},
 	})
 	if intents&intentGuilds == 0 {

@@ -201,6 +201,7 @@ func (s *Server) tell(event string, m *post) {
 		return
 	}
 	intent, wire := intentGuildMessages, s.wireMessage(m)
+	wire["channel_type"] = ch.kind
 	if ch.guild == "" {
 		s.dispatch(event, intentDirectMessages, wire)
 		return
@@ -359,9 +360,11 @@ func (s *Server) interact(in, person string, kind int, data map[string]any, mess
 	event := map[string]any{
 		"id": i.ID, "application_id": s.bot.ID, "type": kind, "data": data, "token": i.token, "version": 1, "channel_id": in,
 		"channel": s.wireChannel(ch), "locale": "en-US", "entitlements": []any{},
+		"app_permissions": "0", "authorizing_integration_owners": map[string]string{"0": "0"}, "context": 1, // a chat with the bot
 	}
 	if ch.guild != "" {
-		event["guild_id"] = ch.guild
+		event["guild_id"], event["context"] = ch.guild, 0
+		event["authorizing_integration_owners"] = map[string]string{"0": ch.guild}
 		event["member"] = map[string]any{"user": s.users[person].wire(), "roles": []any{}, "joined_at": "2024-01-01T00:00:00Z", "permissions": "0"}
 	} else {
 		event["user"] = s.users[person].wire()
