@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -32,16 +33,18 @@ import (
 
 // daemon is one running gateway with everything that it holds. It is the only code that sees every layer.
 type daemon struct {
-	cfg     *config.Config
-	log     *zap.Logger
-	lock    *os.File
-	db      *store.DB
-	runner  *process.Runner
-	gateway *gateway.Gateway
-	metrics *metrics.Metrics
-	http    net.Listener
-	admin   net.Listener
-	born    time.Time
+	cfg      *config.Config
+	log      *zap.Logger
+	lock     *os.File
+	db       *store.DB
+	runner   *process.Runner
+	gateway  *gateway.Gateway
+	metrics  *metrics.Metrics
+	http     net.Listener
+	admin    net.Listener
+	tokensMu sync.Mutex
+	tokens   []*os.File // the locks of those that are served
+	born     time.Time
 }
 
 // open takes hold of everything in the order in which it may fail without harm: folder, lock, store, listeners. close
@@ -195,7 +198,7 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.telegram: %w", err))
 		}
-		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(t.Access)})
+		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(t.Access), Claim: d.claim(t.Token.Reveal())})
 	}
 	if p := d.cfg.Platforms.Discord; p.Enabled {
 		a, err := discord.New(discord.Options{
@@ -204,7 +207,7 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.discord: %w", err))
 		}
-		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(p.Access)})
+		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(p.Access), Claim: d.claim(p.Token.Reveal())})
 	}
 	if d.cfg.Platforms.Slack.Enabled {
 		a, err := d.slackAccount()
@@ -301,6 +304,9 @@ func (d *daemon) close() {
 	}
 	if d.db != nil {
 		_ = d.db.Close()
+	}
+	for _, f := range d.tokens {
+		_ = f.Close()
 	}
 	if d.lock != nil {
 		_ = d.lock.Close()

@@ -103,7 +103,18 @@ func examine(g *global) ([]Finding, error) {
 		out = append(out, port(c.HTTP.Listen))
 	}
 	out = append(out, model(ctx, c))
-	if c.Platforms.Telegram.Enabled {
+	p := c.Platforms
+	for _, t := range []struct {
+		platform, token string
+		enabled         bool
+	}{
+		{"telegram", p.Telegram.Token.Reveal(), p.Telegram.Enabled}, {"discord", p.Discord.Token.Reveal(), p.Discord.Enabled}, {"slack", p.Slack.BotToken.Reveal(), p.Slack.Enabled},
+	} {
+		if f, held := tokenFinding(t.platform, t.token, c.DataDir); t.enabled && held {
+			out = append(out, f)
+		}
+	}
+	if p.Telegram.Enabled {
 		out = append(out, telegramAccount(ctx, c))
 	}
 	if c.Platforms.Discord.Enabled {

@@ -29,7 +29,7 @@ func (d *daemon) slackAccount() (gateway.AccountOptions, error) {
 	if err := o.Check(); err != nil {
 		return gateway.AccountOptions{}, exit(exitConfig, fmt.Errorf("platforms.slack: %w", err))
 	}
-	out := gateway.AccountOptions{Access: access(s.Access), Account: chat.Account{Profile: config.DefaultProfile, Platform: slack.Name}}
+	out := gateway.AccountOptions{Access: access(s.Access), Account: chat.Account{Profile: config.DefaultProfile, Platform: slack.Name}, Claim: d.claim(o.BotToken)}
 	file := filepath.Join(d.cfg.DataDir, "slack.json")
 	me, err := knownIdentity(file, o.BotToken)
 	switch {

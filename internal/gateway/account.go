@@ -19,6 +19,9 @@ import (
 type AccountOptions struct {
 	Adapter chat.Adapter
 	Access  Access
+	// Claim takes the credential for this gateway before it is used; nil: nobody else can have it. It is called until it
+	// succeeds; its errors are those of an adapter's Run.
+	Claim func() error
 	// Learn makes the adapter of an account whose id is not known yet, because only the platform can tell it. It is called
 	// until it succeeds; its errors are those of an adapter's Run. Only without an Adapter.
 	Learn func(ctx context.Context) (chat.Adapter, error)
@@ -78,6 +81,7 @@ const (
 type account struct {
 	g       *Gateway
 	adapter chat.Adapter // nil until it is learned
+	claim   func() error // nil: nobody else can have the credential, or it is ours
 	learn   func(context.Context) (chat.Adapter, error)
 	info    chat.Info
 	access  Access
@@ -101,7 +105,7 @@ type account struct {
 func newAccount(g *Gateway, o AccountOptions, at machine.Position) *account {
 	a := &account{
 		again: make(chan struct{}, 1),
-		g:     g, learn: o.Learn, access: o.Access, log: g.log.With(zap.String("platform", string(o.Platform()))),
+		g:     g, claim: o.Claim, parked: o.Claim != nil, learn: o.Learn, access: o.Access, log: g.log.With(zap.String("platform", string(o.Platform()))),
 		status: AccountStatus{Account: o.account(), State: Connecting, Cause: chat.CauseUnreachable, Since: time.Now()},
 	}
 	if o.Adapter != nil {
@@ -310,6 +314,13 @@ func (a *account) isPaused() bool {
 // receive is one Run of the adapter. An account that is not known yet is learned first. Once the platform has answered, what
 // was missed before is asked for.
 func (a *account) receive(ctx context.Context) error {
+	if a.claim != nil {
+		if err := a.claim(); err != nil {
+			return err
+		}
+		a.claim = nil
+		a.unpark()
+	}
 	if a.adapter == nil {
 		adapter, err := a.learn(ctx)
 		if err == nil {
@@ -350,6 +361,23 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// unpark lets messages go out again, unless a person lets the account rest.
+func (a *account) unpark() {
+	a.mu.Lock()
+	if a.paused {
+		a.mu.Unlock()
+		return
+	}
+	a.parked = false
+	held := a.held
+	a.held = nil
+	a.mu.Unlock()
+	for _, e := range held {
+		a.g.hand.add(1)
+		a.g.carryOut(e)
+	}
+}
+
 // up is told by the adapter that the platform has answered.
 func (a *account) up() {
 	a.mu.Lock()
@@ -362,14 +390,8 @@ func (a *account) up() {
 	if again {
 		a.status.State, a.status.Cause, a.status.Remedy, a.status.Since = Up, "", "", a.success
 	}
-	a.parked = false
-	held := a.held
-	a.held = nil
 	a.mu.Unlock()
-	for _, e := range held {
-		a.g.hand.add(1)
-		a.g.carryOut(e)
-	}
+	a.unpark()
 	if again {
 		a.log.Info("account is up")
 		if m, ok := a.adapter.(chat.Menu); ok {
@@ -401,7 +423,7 @@ func (a *account) down(e *chat.RunError, wait time.Duration) {
 	switch {
 	case e.Park || e.Cause != chat.CauseUnreachable:
 		state = Parked
-		a.parked = e.Cause == chat.CauseBadCredential
+		a.parked = e.Cause == chat.CauseBadCredential || e.Cause == chat.CauseTokenInUse
 	case a.status.State == Connecting:
 		state = Connecting
 	}

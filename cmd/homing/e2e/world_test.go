@@ -193,7 +193,7 @@ func (w *world) begin(fault string) {
 // program is a command line of the product.
 func (w *world) program(args ...string) *exec.Cmd {
 	c := exec.Command(binary, append([]string{"--config", w.configFile()}, args...)...)
-	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "GORACE=halt_on_error=1"}, w.environ...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "XDG_RUNTIME_DIR=" + filepath.Join(w.dir, "run"), "GORACE=halt_on_error=1"}, w.environ...)
 	c.Dir = w.dir
 	return c
 }
