@@ -99,6 +99,12 @@ type place struct {
 	text   string
 	lo, hi int // where the run is
 	style  style
+	slant  bool // the message has italics somewhere
+}
+
+// slanted tells whether there are italics among the runs.
+func slanted(spans []span) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.style.mark&italic != 0 })
 }
 
 // dialect is how one platform writes a styled text. A further platform is a further value and a few functions.
@@ -162,7 +168,7 @@ func (d dialect) write(spans []span, text string) string {
 	}
 	var b strings.Builder
 	var open []tag
-	at := 0
+	at, slant := 0, slanted(spans)
 	for _, s := range spans {
 		want := d.tags(s)
 		same := 0
@@ -177,7 +183,7 @@ func (d dialect) write(spans []span, text string) string {
 			b.WriteString(t.open)
 		}
 		open = want
-		b.WriteString(d.escape(place{text, at, at + len(s.text), s.style}, at, at+len(s.text)))
+		b.WriteString(d.escape(place{text, at, at + len(s.text), s.style, slant}, at, at+len(s.text)))
 		at += len(s.text)
 	}
 	closeTags(&b, open)

@@ -81,8 +81,11 @@ func discordEscape(p place, from, to int) string {
 // discordMeans tells whether byte i could be markup.
 func (p place) discordMeans(i int) bool {
 	switch c := p.text[i]; c {
-	case '\\', '`', '_', '[': // a _ within a word begins italics that the _ of our own would end
+	case '\\', '`', '[':
 		return true
+	case '_': // within a word it begins italics as well, and ends none: it needs one that ends them, which only ours would be
+		within := i > p.lo && i+1 < p.hi && alnum(p.text[i-1]) && alnum(p.text[i+1])
+		return p.slant || !within
 	case '*':
 		return !p.alone(i) || p.first(i)
 	case '~', '|': // markup in pairs only

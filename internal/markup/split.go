@@ -33,11 +33,12 @@ type splitter struct {
 	dia    dialect
 	limit  int
 	unit   chat.Unit
+	slant  bool
 }
 
 // split cuts spans into parts that fit. limit of 0 or less: one part.
 func split(spans []span, d dialect, limit int, u chat.Unit) [][]span {
-	s := splitter{text: visible(spans), spans: spans, dia: d, limit: limit, unit: u}
+	s := splitter{text: visible(spans), spans: spans, dia: d, limit: limit, unit: u, slant: slanted(spans)}
 	at := 0
 	for _, sp := range spans {
 		s.starts = append(s.starts, at)
@@ -91,7 +92,7 @@ func (s *splitter) cost(i, in int) (n, size, raw int) {
 	if st.mark&bare != 0 { // a cut might go through the address
 		st.mark, st.href = st.mark&^bare, ""
 	}
-	written := s.dia.escape(place{s.text, s.starts[in], s.starts[in+1], st}, i, i+n)
+	written := s.dia.escape(place{s.text, s.starts[in], s.starts[in+1], st, s.slant}, i, i+n)
 	if s.dia.countsMarkup {
 		return n, measure(written, s.unit), len(written)
 	}
