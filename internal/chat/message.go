@@ -19,7 +19,7 @@ type Event struct {
 	Aside   *Aside
 }
 
-// Message is a text of a person in the form in which the core knows it.
+// Message is what a person said, in the form in which the core knows it.
 type Message struct {
 	Address    Address   // with Person
 	PersonName string    // for the model's eyes in shared places; never decides anything
@@ -28,7 +28,12 @@ type Message struct {
 	Addressed  bool      // to us: direct chat, mention, or reply to one of our messages
 	FromBot    bool      // written by another bot
 	SentAt     time.Time // the platform's time stamp
-	// Unsupported names parts of the message that could not be taken along ("photo", "voice"), in the platform's words.
+	// Files came with the message; the core fetches them once the event is durable. Album is the same for messages that
+	// people see as one; empty: the message stands alone.
+	Files []File
+	Album string
+	// Unsupported names parts of the message that are no files and could not be taken along ("location", "poll"), in the
+	// platform's words.
 	Unsupported []string
 }
 
