@@ -27,7 +27,6 @@ func notBuilt() []unbuilt {
 		{"display.background_process_notifications", "concise result error off", "use concise, result, error or off"},
 		{"display.busy_input", "steer queue", "use steer or queue"},
 		{"display.language", "en", "use en"},
-		{"delivery.media_dirs", "[]", "leave it empty; files come from the workspace"},
 		{"platforms.zulip.enabled", "false", "leave it out, or set it to false"},
 		{"platforms.feishu.enabled", "false", "leave it out, or set it to false"},
 		{"storage.engine", "bbolt", "use bbolt"},

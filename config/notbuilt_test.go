@@ -21,7 +21,6 @@ var unbuilt = []struct{ path, harmless, refused string }{
 	{"display.background_process_notifications", "concise result error off", "all"},
 	{"display.busy_input", "steer queue", "interrupt"},
 	{"display.language", "en", "es fr"},
-	{"delivery.media_dirs", "[]", "[/x]"},
 	{"platforms.zulip.enabled", "false", "true"},
 	{"platforms.feishu.enabled", "false", "true"},
 	{"storage.engine", "bbolt", "postgres"},

@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"internal/chat":                    {},
 	"internal/process":                 {},
 	"internal/workspace":               {},
+	"internal/media":                   {},
 	"internal/agent":                   {},
 	"internal/agent/openai":            {"internal/agent"},
 	"internal/agent/openai/fakeopenai": {},
@@ -31,7 +32,7 @@ var mayImport = map[string][]string{
 	"internal/store":                   {"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/session"},
 	"internal/view":                    {"internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/session", "internal/store"},
 	"internal/gateway": {
-		"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/markup", "internal/process",
+		"internal/agent", "internal/chat", "internal/delivery", "internal/id", "internal/machine", "internal/markup", "internal/media", "internal/process",
 		"internal/session", "internal/store", "internal/tool", "internal/view", "internal/workspace",
 	},
 	"internal/metrics":                  {"internal/chat", "internal/delivery", "internal/gateway", "internal/machine", "internal/session", "internal/view"},

@@ -25,6 +25,7 @@ import (
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/media"
 	"github.com/homing-gateway/homing/internal/metrics"
 	"github.com/homing-gateway/homing/internal/process"
 	"github.com/homing-gateway/homing/internal/store"
@@ -38,6 +39,7 @@ type daemon struct {
 	lock     *os.File
 	db       *store.DB
 	runner   *process.Runner
+	media    *media.Folder
 	gateway  *gateway.Gateway
 	metrics  *metrics.Metrics
 	http     net.Listener
@@ -70,6 +72,9 @@ func (d *daemon) open() (err error) {
 	if d.runner, err = process.New(filepath.Join(d.cfg.DataDir, "processes")); err != nil {
 		return folderError(d.cfg.DataDir, err)
 	}
+	if d.media, err = media.Open(filepath.Join(d.cfg.DataDir, "media")); err != nil {
+		return folderError(d.cfg.DataDir, err)
+	}
 	play, err := rehearsal.New(rehearsal.Options{Script: []byte(rehearsal.Selftest()), Path: "selftest.yaml"})
 	if err != nil {
 		return err
@@ -88,7 +93,7 @@ func (d *daemon) open() (err error) {
 		Accounts: func() []gateway.AccountStatus { return d.gateway.Accounts() }, // it is there before anybody can ask
 	})
 	d.gateway, err = gateway.New(gateway.Options{
-		Store: d.db, Processes: d.runner, Profiles: []gateway.Profile{profile}, Rehearsal: play, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
+		Store: d.db, Processes: d.runner, Media: d.media, Profiles: []gateway.Profile{profile}, Rehearsal: play, Accounts: accounts, Environ: os.Environ(), Version: version(), Log: d.log,
 		Commit: d.metrics.Timed(d.db.Commit), Journal: d.metrics.Count,
 	})
 	if err != nil {
@@ -171,7 +176,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 	}
 	return gateway.Profile{
 		Name: config.DefaultProfile, Provider: provider, Model: c.Agent.Model, SystemPrompt: c.Agent.SystemPrompt,
-		Workspace: c.Agent.Workspace, ContextTokens: c.Agent.ContextTokens, Streaming: c.Display.Streaming, ToolProgress: gateway.ProgressMode(c.Display.ToolProgress),
+		Workspace: c.Agent.Workspace, MediaDirs: c.Delivery.MediaDirs, ContextTokens: c.Agent.ContextTokens, Streaming: c.Display.Streaming, ToolProgress: gateway.ProgressMode(c.Display.ToolProgress),
 		Steer: c.Display.BusyInput == config.BusySteer, PromoteAfter: c.Terminal.PromoteAfter.Std(),
 		OutputLimit: int64(c.Terminal.OutputLimit), KillGrace: c.Terminal.KillGrace.Std(), Shell: c.Terminal.Shell,
 		EnvPassthrough: c.Terminal.EnvPassthrough, SendTimeout: c.Delivery.SendTimeout.Std(), CatchUp: c.Delivery.CatchUp.Std(),
@@ -301,6 +306,9 @@ func (d *daemon) close() {
 	}
 	if d.runner != nil {
 		d.runner.Close()
+	}
+	if d.media != nil {
+		_ = d.media.Close()
 	}
 	if d.db != nil {
 		_ = d.db.Close()

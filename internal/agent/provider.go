@@ -26,6 +26,14 @@ type Message struct {
 	Calls  []Call // assistant: the tools it calls
 	CallID string // tool: the call that it answers
 	Name   string // tool: the tool's name
+	// Images are shown with a message of a user. A provider that cannot show them says so in the message's place.
+	Images []Image
+}
+
+// Image is a picture: PNG, JPEG, GIF or WebP.
+type Image struct {
+	MIME string
+	Data []byte
 }
 
 // Call is one tool call as the model wrote it. Arguments may be anything, also no JSON at all.

@@ -48,6 +48,9 @@ func show(m delivery.Outgoing) string {
 		if p.Marked {
 			s += " marked"
 		}
+		if p.File {
+			s += " file"
+		}
 		if p.Edits != "" {
 			s += " edits"
 		}
@@ -117,6 +120,9 @@ func TestNextMatrix(t *testing.T) {
 	part := func(f func(*delivery.Part)) func(string) delivery.Outgoing {
 		return changed(func(m *delivery.Outgoing) { f(&m.Parts[m.Current()]) })
 	}
+	file := changed(func(m *delivery.Outgoing) {
+		m.File, m.Parts[0].File = &delivery.File{Path: "out/act_1", Name: "a.bin"}, true
+	})
 	resend, toParent := policy, policy
 	resend.Resend, toParent.ToParent = true, true
 	var b strings.Builder
@@ -137,6 +143,8 @@ func TestNextMatrix(t *testing.T) {
 		{"delivery.unknown: resend", message, "Sq", resend},
 		{"delivery.unknown: resend, bears the mark", part(func(p *delivery.Part) { p.Marked = true }), "Sq", resend},
 		{"the platform deduplicates", changed(func(m *delivery.Outgoing) { m.Idempotent = true }), "Sq", policy},
+		{"a file", file, "Sq", policy},
+		{"a file, delivery.unknown: resend", file, "Sq", resend},
 		{"an edit", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", policy},
 		{"an edit, delivery.unknown: resend", part(func(p *delivery.Part) { p.Edits = "m0" }), "Sq", resend},
 		{"an edit in plain text already", part(func(p *delivery.Part) { p.Edits, p.Plain = "m0", true }), "S", policy},
@@ -157,6 +165,16 @@ func TestNextMatrix(t *testing.T) {
 		b.WriteString("\n")
 	}
 	golden(t, "next.txt", b.String())
+}
+
+// What takes the place of a file says why, keeps its caption, and is plain text. D-27
+func TestD27WithoutItsFile(t *testing.T) {
+	m := message("S")
+	m.File, m.Parts[0].File = &delivery.File{Name: "a.bin"}, true
+	got := delivery.Next(m, 0, delivery.Outcome{Failure: &chat.SendError{Fault: chat.Refused, Class: chat.ClassTooLong, Err: errors.New("too big")}}, now, policy)
+	if text, plain := got.Body(0); text != "⚠ I could not send the file a.bin: too big\n0" || !plain || got.Parts[0].File || m.Parts[0].Text != "*0*" {
+		t.Errorf("%q, plain %t", text, plain)
+	}
 }
 
 func golden(t *testing.T, name, got string) {

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/homing-gateway/homing/internal/chat"
@@ -23,6 +24,15 @@ const (
 // RecoveryMark begins every repeat that the platform cannot tell from a duplicate.
 const RecoveryMark = "♻ recovered, may be a duplicate"
 
+// File is a copy of what was to be sent when the agent said so, below the media folder. It is there for as long as its
+// message may be sent.
+type File struct {
+	Path string `json:"path"`
+	Name string `json:"name"` // as people see it
+	MIME string `json:"mime"`
+	Size int64  `json:"size"`
+}
+
 // Part is one message of the platform; a long text makes several.
 type Part struct {
 	Text      string       `json:"text"`            // in the platform's dialect
@@ -31,6 +41,7 @@ type Part struct {
 	Marked    bool         `json:"marked,omitempty"`
 	State     MessageState `json:"state"`
 	MessageID string       `json:"message_id,omitempty"`
+	File      bool         `json:"file,omitempty"` // the message's file, with the text as its caption
 	// Edits is the message that the part is put into instead of being sent as one of its own: the preview of its turn.
 	Edits string `json:"edits,omitempty"`
 }
@@ -72,6 +83,8 @@ type Outgoing struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	QueuedAt  time.Time `json:"queued_at"` // expiry counts from here
+	// File is sent with the text as its caption; nil: the message is a text.
+	File *File `json:"file,omitempty"`
 }
 
 // Policy is what an operator decides about deliveries.
@@ -127,6 +140,7 @@ func Begin(m Outgoing, now time.Time) Outgoing {
 //	the platform failed               queued again; costs an attempt while the account works
 //	moved                             queued again at once; costs an attempt, so that it comes to an end
 //	refused for its markup            queued again at once, as plain text, this part only
+//	a file is refused for what it is  queued again at once, as a text that says so in its place
 //	an edit failed otherwise          queued again at once, as a message of its own; unreachable and unknown are as above and below
 //	refused for its thread            to the chat itself with a note, or dead, as the policy says
 //	refused otherwise                 dead
@@ -187,6 +201,9 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		switch {
 		case f.Class == chat.ClassMarkup && !m.Parts[i].Plain:
 			m = with(m, i, func(p *Part) { p.Plain = true })
+			return again(0)
+		case m.Parts[i].File && (f.Class == chat.ClassTooLong || f.Class == chat.ClassOther || f.Class == chat.ClassMarkup):
+			m = with(m, i, func(p *Part) { *p = p.withoutFile("⚠ I could not send the file " + m.File.Name + ": " + m.Detail) })
 			return again(0)
 		case f.Class == chat.ClassThreadGone && p.ToParent && m.To.Thread != "":
 			return again(0).withoutThread()
@@ -298,6 +315,18 @@ func (m Outgoing) Body(i int) (text string, plain bool) {
 // Key is the same for every attempt at a part and differs between parts.
 func (m Outgoing) Key(i int) string {
 	return string(m.ID) + "." + string(rune('a'+i%26)) + string(rune('a'+i/26%26))
+}
+
+// withoutFile is a text in the place of a file: why it is not there, and its caption.
+func (p Part) withoutFile(why string) Part {
+	p.Bare = strings.TrimSpace(why + "\n" + p.Bare)
+	p.Text, p.Plain, p.File = p.Bare, true, false
+	return p
+}
+
+// WithoutFile is a message whose file cannot be sent, as the parts of a text that says so.
+func WithoutFile(why string, caption []Part) []Part {
+	return append([]Part{Part{}.withoutFile(why)}, caption...)
 }
 
 // withoutThread sends the rest to the chat itself, and says in words where it was meant to go.

@@ -20,6 +20,7 @@ import (
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/media"
 	"github.com/homing-gateway/homing/internal/process"
 	"github.com/homing-gateway/homing/internal/store"
 )
@@ -74,7 +75,13 @@ func (b *bubble) serve(model script, changes ...func(*gateway.Options)) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	folder, err := media.Open(filepath.Join(b.dir, "media"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = folder.Close() })
 	o := gateway.Options{
+		Media: folder,
 		Store: b.db, Processes: processes, Log: zaptest.NewLogger(b),
 		Profiles: []gateway.Profile{{
 			Name: "default", Provider: model, Workspace: b.dir, SendTimeout: 30 * time.Second, PerPersonInGroups: true,

@@ -55,7 +55,7 @@ func (g *Gateway) read(sid id.Session) (talk, error) {
 	}
 	t := talk{profile: p, provider: provider, session: s, lane: lane, entries: uint64(len(entries)), force: machine.InForce(entries)}
 	t.request = agent.Request{
-		Model: model, System: systemPrompt(p, s), Messages: messages(t.force),
+		Model: model, System: systemPrompt(p, s), Messages: messages(t.force, g.o.Media.Dir(), g.images(t.force)),
 		Tools: tool.Offer(s.Depth, p.Policy.MaxSpawnDepth), Session: string(sid),
 	}
 	if t.tokens, ok = machine.Counted(entries); !ok {
@@ -67,6 +67,9 @@ func (g *Gateway) read(sid id.Session) (talk, error) {
 // frame estimates what a request takes beside its messages.
 func frame(r agent.Request) int {
 	n := len(r.System)
+	for _, m := range r.Messages {
+		n += 4 * imageTokens * len(m.Images)
+	}
 	for _, t := range r.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
@@ -154,7 +157,7 @@ func (g *Gateway) sumUp(ctx context.Context, t talk, l machine.Limits) error {
 // wraps machine.ErrStale when the conversation has moved meanwhile, or a *agent.ProviderError.
 func (g *Gateway) summarize(ctx context.Context, t talk, c machine.Compaction, most int) error {
 	log := g.log.With(zap.String("session", string(t.session.ID)), zap.String("turn", string(t.lane.Turn)))
-	response, err := t.provider.Complete(ctx, summaryRequest(t, c.Old, most), nil)
+	response, err := t.provider.Complete(ctx, summaryRequest(t, c.Old, g.o.Media.Dir(), most), nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

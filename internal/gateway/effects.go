@@ -100,6 +100,12 @@ func (g *Gateway) carryOut(e machine.Effect) {
 		if !g.tasks.begin(func() { defer g.steps.released(e.Action.ID); g.runTool(e, released) }) {
 			g.steps.released(e.Action.ID)
 		}
+	case machine.Fetch:
+		g.fetch(e)
+	case machine.Discard:
+		g.discard(e)
+	case machine.Sweep:
+		g.sweep(e)
 	case machine.Tend:
 		g.tend(e.Process)
 	case machine.Promote:

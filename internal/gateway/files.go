@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
+	"path/filepath"
 
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/media"
 	"github.com/homing-gateway/homing/internal/tool"
 	"github.com/homing-gateway/homing/internal/workspace"
 )
@@ -12,7 +15,7 @@ import (
 // crash in between needs no guess.
 func (g *Gateway) fileTool(e machine.RunTool) machine.ToolDone {
 	done := machine.ToolDone{Action: e.Action.ID}
-	folder, err := workspace.Open(g.profile(e.Action.Profile).Workspace)
+	folder, err := workspace.Open(g.folderFor(e.Action))
 	if err != nil {
 		done.Result, done.Failed = tool.Error(tool.KindFailed, err.Error()), true
 		return done
@@ -30,6 +33,22 @@ func (g *Gateway) fileTool(e machine.RunTool) machine.ToolDone {
 		done.Result, done.Failed = tool.Error(tool.KindFailed, err.Error()), true
 	}
 	return done
+}
+
+// folderFor is the folder that a call on files is about: the workspace, or, where it only reads, what people sent. There a
+// file has to be named: nobody can look around among the files of others.
+func (g *Gateway) folderFor(a machine.Action) string {
+	in := filepath.Join(g.o.Media.Dir(), media.In)
+	var named struct {
+		Path string `json:"path"`
+	}
+	name := a.Call.Name
+	if (name == tool.ReadFile || name == tool.SearchFiles) && json.Unmarshal([]byte(a.Call.Arguments), &named) == nil {
+		if rel, err := filepath.Rel(in, filepath.Clean(named.Path)); err == nil && filepath.IsLocal(rel) && rel != "." {
+			return in
+		}
+	}
+	return g.profile(a.Profile).Workspace
 }
 
 // written is the result of a call that changed a file.

@@ -14,6 +14,7 @@ import (
 	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/id"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/media"
 	"github.com/homing-gateway/homing/internal/process"
 	"github.com/homing-gateway/homing/internal/store"
 )
@@ -25,6 +26,7 @@ type Profile struct {
 	Model        string
 	SystemPrompt string
 	Workspace    string
+	MediaDirs    []string // besides the workspace: folders that files may be sent from
 	Policy       machine.Policy
 	// ContextTokens is the size of the model's context. At 80 % of it a conversation is summed up; 0: never by itself.
 	ContextTokens int
@@ -53,6 +55,7 @@ func (p *Profile) keying() chat.Keying {
 type Options struct {
 	Store     *store.DB
 	Processes *process.Runner
+	Media     *media.Folder
 	Profiles  []Profile
 	Rehearsal agent.Provider // plays the subagents of self-tests; nil: there are no self-tests
 	Accounts  []AccountOptions
@@ -85,6 +88,7 @@ type Gateway struct {
 	steps    stepTable
 	previews previewTable
 	procs    procTable
+	fetches  fetchTable
 	hand     inHand
 	tasks    tasks
 

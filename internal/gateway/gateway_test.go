@@ -16,6 +16,7 @@ import (
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/machine"
+	"github.com/homing-gateway/homing/internal/media"
 	"github.com/homing-gateway/homing/internal/process"
 	"github.com/homing-gateway/homing/internal/store"
 )
@@ -102,7 +103,13 @@ func serve(t *testing.T, p *place, provider echo, changes ...func(*gateway.Optio
 	if err != nil {
 		t.Fatal(err)
 	}
+	folder, err := media.Open(filepath.Join(t.TempDir(), "media"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = folder.Close() })
 	o := gateway.Options{
+		Media: folder,
 		Store: db, Processes: processes, Log: zaptest.NewLogger(t),
 		Profiles: []gateway.Profile{{
 			Name: "default", Provider: provider, Workspace: t.TempDir(), SendTimeout: time.Minute,

@@ -48,33 +48,37 @@ func (a *account) hear(r *machine.Receive, m chat.Message) {
 		a.log.Info("message denied: the person is not on the list", zap.String("person", m.Address.Person), zap.String("chat", m.Address.Chat))
 		return
 	case NotForUs:
-		return
+		if m.Album == "" || m.FromBot {
+			return
+		}
+		r.OnlyIfAlbum = true
 	case IfTakePart:
 		r.OnlyIfPart = true
 	case ForUs:
 	}
 	key := chat.KeyOf(m.Address, r.Keying)
 	text := strings.TrimSpace(m.Text)
-	if name, arg, ok := parseCommand(text); ok {
+	if name, arg, ok := parseCommand(text); ok && !r.OnlyIfAlbum {
 		r.Command, r.Reply = a.g.command(a, m, key, name, arg)
 		r.Message = &m
 		return
 	}
 	if len(m.Unsupported) > 0 {
 		note := "(" + strings.Join(m.Unsupported, ", ") + " cannot be taken along yet)"
-		if text == "" {
+		if text == "" && len(m.Files) == 0 {
 			r.Reply = "I can't take this along yet: " + strings.Join(m.Unsupported, ", ") + ". Please write it as text."
 			r.Message = &m
 			return
 		}
-		text += "\n\n" + note
+		text = strings.TrimSpace(text + "\n\n" + note)
 	}
-	if text == "" && m.Addressed && m.Address.Type != chat.Direct {
+	r.Files = a.files(m)
+	if text == "" && len(m.Files) == 0 && m.Addressed && m.Address.Type != chat.Direct {
 		r.Reply = "I am here. Write to me what I can do for you."
 		r.Message = &m
 		return
 	}
-	if text == "" {
+	if text == "" && len(m.Files) == 0 {
 		return
 	}
 	m.Text = text

@@ -267,6 +267,10 @@ func (g *Gateway) kill(e machine.Kill) {
 
 // runTool carries out a tool call that only reads, or waits.
 func (g *Gateway) runTool(e machine.RunTool, released <-chan struct{}) {
+	if e.Action.Call.Name == tool.SendFile {
+		g.report(g.work, g.copyFile(e))
+		return
+	}
 	if tool.OnFiles(e.Action.Call.Name) {
 		g.report(g.work, g.fileTool(e))
 		return

@@ -73,14 +73,14 @@ func TestMessagesAreLegal(t *testing.T) {
 		{Role: agent.User, Text: "steered\n\n[homing:process proc_1 exited 0]\n\nand?"},
 		{Role: agent.Assistant, Text: "done"},
 	}
-	if d := cmp.Diff(want, messages(machine.InForce(entries))); d != "" {
+	if d := cmp.Diff(want, messages(machine.InForce(entries), "", nil)); d != "" {
 		t.Error(d)
 	}
 	for i := range entries {
 		entries[i].Seq = uint64(i + 1)
 	}
 	again := append(entries, machine.Entry{Kind: machine.EntryCut, Seq: 11, From: 6, Content: "not for the model"})
-	if d := cmp.Diff(append(want[:4:4], agent.Message{Role: agent.User, Text: "steered\n\nand?"}), messages(machine.InForce(again))); d != "" {
+	if d := cmp.Diff(append(want[:4:4], agent.Message{Role: agent.User, Text: "steered\n\nand?"}), messages(machine.InForce(again), "", nil)); d != "" {
 		t.Errorf("after /retry: %s", d)
 	}
 }
@@ -92,7 +92,7 @@ func TestMessagesWithASummary(t *testing.T) {
 		{Kind: machine.EntrySummary, Content: "first\n[homing:end of summary]\nsecond"},
 		{Kind: machine.EntryUser, Content: "[homing:summary]"},
 		{Kind: machine.EntryAssistant, Content: "yes"},
-	})
+	}, "", nil)
 	if len(got) != 2 || got[0].Role != agent.User {
 		t.Fatalf("%+v", got)
 	}
@@ -112,15 +112,15 @@ func TestRecord(t *testing.T) {
 		{Kind: machine.EntryTool, Tool: "terminal", Content: strings.Repeat("é", 50)},
 		{Kind: machine.EntryNotice, Content: "[homing:process proc_1 exited 0]"},
 		{Kind: machine.EntryUser, Content: "and?"},
-	}, 41)
+	}, "", 41)
 	want := "Earlier summary:\nbefore\n\nPerson Ada:\nhello\n\nAgent:\nI look\n\nAgent calls terminal:\n{\"command\":\"ls\"}\n\n" +
 		"Result of terminal:\n" + strings.Repeat("é", 15) + "\n[… 60 bytes left out …]\n" + strings.Repeat("é", 5) +
 		"\n\nNotice of the gateway:\n[homing:process proc_1 exited 0]\n\nPerson:\nand?"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if long := strings.Repeat("x", 9000); len(record([]machine.Entry{{Kind: machine.EntryTool, Content: long}}, 0)) > 5000 ||
-		!strings.Contains(record([]machine.Entry{{Kind: machine.EntryUser, Content: long}}, 0), long) {
+	if long := strings.Repeat("x", 9000); len(record([]machine.Entry{{Kind: machine.EntryTool, Content: long}}, "", 0)) > 5000 ||
+		!strings.Contains(record([]machine.Entry{{Kind: machine.EntryUser, Content: long}}, "", 0), long) {
 		t.Error("results are shortened to less than what people say")
 	}
 }

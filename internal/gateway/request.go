@@ -13,7 +13,8 @@ import (
 // messages turns entries that are in force into the messages of a request. Notices and texts that stand together are one user-role
 // message, in their order, an empty line between them; an answer that said nothing is left out. What comes out alternates
 // and answers every call, as strict providers want it.
-func messages(force []machine.Entry) []agent.Message {
+// dir is where the agent finds the files that came with a text; images are shown with the entry that they came with.
+func messages(force []machine.Entry, dir string, images map[uint64][]agent.Image) []agent.Message {
 	var out []agent.Message
 	for _, e := range force {
 		switch e.Kind {
@@ -28,11 +29,13 @@ func messages(force []machine.Entry) []agent.Message {
 			if e.Speaker != "" {
 				text = e.Speaker + ": " + text
 			}
+			text = strings.TrimSpace(text + "\n\n" + e.Attached(dir))
 			if n := len(out); n > 0 && out[n-1].Role == agent.User {
 				out[n-1].Text += "\n\n" + text
+				out[n-1].Images = append(out[n-1].Images, images[e.Seq]...)
 				continue
 			}
-			out = append(out, agent.Message{Role: agent.User, Text: text})
+			out = append(out, agent.Message{Role: agent.User, Text: text, Images: images[e.Seq]})
 		case machine.EntryAssistant:
 			if e.Content == "" && len(e.Calls) == 0 {
 				continue
@@ -65,7 +68,8 @@ func systemPrompt(p *Profile, s session.Session) string {
 	} else {
 		b.WriteString("You are an assistant that people talk to in a chat. Answer in plain Markdown. " +
 			"Messages whose first line is a marker in square brackets that begins with homing are machine notices about work that you started earlier; no person wrote them. " +
-			"When a notice has nothing that your person needs to know, answer [SILENT].")
+			"When a notice has nothing that your person needs to know, answer [SILENT]. " +
+			"A line that begins with " + machine.FileMarker + " tells of a file that the person sent, and where you can read it.")
 	}
 	fmt.Fprintf(&b, "\n\nCommands run in %s.", p.Workspace)
 	if p.SystemPrompt != "" {

@@ -28,7 +28,7 @@ func (g *Gateway) prepare(e machine.Prepare) {
 	_, observable := a.adapter.(chat.Observer)
 	claim := machine.Claim{Outgoing: m.ID, Idempotent: a.info.Idempotent, Observable: observable, Anew: !g.mayEdit(a, m)}
 	if len(m.Parts) == 0 {
-		claim.Parts = render(m.Text, a.info)
+		claim.Parts = a.parts(m)
 	}
 	g.report(g.work, claim)
 }
@@ -76,9 +76,15 @@ func (g *Gateway) transmit(e machine.Transmit) {
 	if !ok {
 		return
 	}
-	ctx, cancel := g.attempt(m)
+	ctx, cancel := g.attempt(m, e.Part)
 	defer cancel()
-	receipt, err := a.transmit(ctx, m.Parts[e.Part].Edits, outbound(m, e.Part))
+	var receipt chat.Receipt
+	var err error
+	if out := outbound(m, e.Part); m.Parts[e.Part].File {
+		receipt, err = g.sendFile(ctx, a, m.File, out)
+	} else {
+		receipt, err = a.transmit(ctx, m.Parts[e.Part].Edits, out)
+	}
 	if err != nil && g.hard.Err() != nil {
 		return
 	}
@@ -113,8 +119,8 @@ func (a *account) transmit(ctx context.Context, edits string, out chat.Outbound)
 }
 
 // attempt bounds one call for a message.
-func (g *Gateway) attempt(m delivery.Outgoing) (context.Context, context.CancelFunc) {
-	if limit := g.profile(m.Profile).SendTimeout; limit > 0 {
+func (g *Gateway) attempt(m delivery.Outgoing, part int) (context.Context, context.CancelFunc) {
+	if limit := patience(g.profile(m.Profile).SendTimeout, m, part); limit > 0 {
 		return context.WithTimeout(g.hard, limit)
 	}
 	return context.WithCancel(g.hard)
@@ -133,7 +139,7 @@ func (g *Gateway) observe(e machine.Observe) {
 	if !ok || !a.takes(e) {
 		return
 	}
-	ctx, cancel := g.attempt(m)
+	ctx, cancel := g.attempt(m, e.Part)
 	defer cancel()
 	var s delivery.Sighting
 	if o, asks := a.adapter.(chat.Observer); !asks {

@@ -11,7 +11,7 @@ import (
 
 // summaryRequest asks for a summary of entries. They are written down as a record, in one message: it holds no call that a
 // provider would want answered, and nothing in it speaks to the model.
-func summaryRequest(t talk, old []machine.Entry, most int) agent.Request {
+func summaryRequest(t talk, old []machine.Entry, dir string, most int) agent.Request {
 	words := 1500
 	if c := t.profile.ContextTokens; c > 0 {
 		words = min(max(c/40, 100), words)
@@ -26,12 +26,12 @@ func summaryRequest(t talk, old []machine.Entry, most int) agent.Request {
 			"delegation (del_…) and subagent (sub_…) that may still matter, and what it is for. Take over what still matters of an earlier summary. "+
 			"Leave out greetings, repetitions and what is done with.\n\n"+
 			"Write notes in plain text, in the language of the conversation, in at most %d words, and nothing else.", words),
-		Messages: []agent.Message{{Role: agent.User, Text: record(old, most)}},
+		Messages: []agent.Message{{Role: agent.User, Text: record(old, dir, most)}},
 	}
 }
 
-// record writes entries down for a summary that is made from so many tokens.
-func record(entries []machine.Entry, most int) string {
+// record writes entries down for a summary that is made from so many tokens. dir is where the agent finds files.
+func record(entries []machine.Entry, dir string, most int) string {
 	var b strings.Builder
 	write := func(who, text string, limit int) {
 		if b.Len() > 0 {
@@ -43,7 +43,7 @@ func record(entries []machine.Entry, most int) string {
 		limit := e.Recorded(most)
 		switch e.Kind {
 		case machine.EntryUser:
-			write(strings.TrimSuffix("Person "+e.Speaker, " "), e.Content, limit)
+			write(strings.TrimSuffix("Person "+e.Speaker, " "), e.Said(dir), limit)
 		case machine.EntryNotice:
 			write("Notice of the gateway", e.Content, limit)
 		case machine.EntrySummary:

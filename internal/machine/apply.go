@@ -71,6 +71,10 @@ func (o *Overlay) decide(r Request) (Answer, error) {
 		return o.claim(r)
 	case SendDone:
 		return o.sendDone(r)
+	case Fetched:
+		return o.fetched(r)
+	case Discarded:
+		return o.discarded(r)
 	case Showing:
 		return o.showing(r)
 	case Shown:

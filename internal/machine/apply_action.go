@@ -62,6 +62,10 @@ func (o *Overlay) start(a Action) (result string, failed bool) {
 		if s.Depth < o.policy(s.Profile).MaxSpawnDepth {
 			return o.startDelegate(a, s)
 		}
+	case tool.SendFile:
+		if s.Depth == 0 || s.Depth < o.policy(s.Profile).MaxSpawnDepth {
+			return o.startSend(a, s, false)
+		}
 	case tool.ReadFile, tool.WriteFile, tool.EditFile, tool.SearchFiles:
 		o.emit(RunTool{Action: a})
 		return "", false
@@ -108,6 +112,12 @@ func (o *Overlay) toolDone(r ToolDone) (Answer, error) {
 			o.consume(p)
 		}
 		o.processes.put(p.ID, p)
+	}
+	if r.Send != nil {
+		r.Result, r.Failed = o.sendFile(a, *r.Send)
+	}
+	if to, ok := o.chatFor(a.Session); ok && r.Tell != "" {
+		o.say(to.address, r.Tell, "", string(a.Turn), to.session, a.Turn)
 	}
 	o.resolve(r.Action, r.Result, r.Failed)
 	o.proceed(a.Turn)
@@ -178,7 +188,8 @@ func (o *Overlay) startTerminal(a Action, s session.Session) (string, bool) {
 
 // personWaits tells whether a person's text waits to join the session's running turn.
 func (o *Overlay) personWaits(s id.Session) bool {
-	return slices.ContainsFunc(o.lane(s).Texts, func(x Text) bool { return x.Steer })
+	texts, _ := o.ripe(o.lane(s))
+	return slices.ContainsFunc(texts, func(x Text) bool { return x.Steer })
 }
 
 func (o *Overlay) startManage(a Action, s session.Session) (string, bool) {

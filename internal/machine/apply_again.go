@@ -67,6 +67,7 @@ func (o *Overlay) undo(key chat.Key) (id.Session, string) {
 	}
 	sid, last := r.Current, asked[len(asked)-1]
 	dropped := o.dropTexts(sid)
+	o.discard(sid, dropped)
 	t, had := o.halt(sid, "undone by a person")
 	for _, c := range had {
 		o.settle(c, delivery.DoneInterrupted)
@@ -111,7 +112,7 @@ func (o *Overlay) asks(t Turn, seq uint64, x Text) {
 	l := o.lane(t.Session)
 	l.Asked = slices.Clone(l.Asked)
 	if n := len(l.Asked); t.Texts == 0 || n == 0 {
-		l.Asked = append(l.Asked[max(0, n-MaxAsked+1):], Asked{From: seq, Words: firstWords(x.Content)})
+		l.Asked = append(l.Asked[max(0, n-MaxAsked+1):], Asked{From: seq, Words: firstWords(x.words())})
 	}
 	last := &l.Asked[len(l.Asked)-1]
 	last.Texts++

@@ -76,6 +76,7 @@ func (o *Overlay) stop(key chat.Key) (id.Session, string) {
 	sid := r.Current
 	const why = "stopped by a person"
 	dropped := o.dropTexts(sid)
+	o.discard(sid, dropped)
 	t, had := o.halt(sid, why)
 	var untold []string
 	for _, c := range had {
@@ -182,7 +183,7 @@ func withDropped(text string, dropped []Text) string {
 	}
 	names := make([]string, 0, len(dropped))
 	for _, t := range dropped {
-		names = append(names, "“"+firstWords(t.Content)+"”")
+		names = append(names, "“"+firstWords(t.words())+"”")
 	}
 	return text + "\nNot run any more: " + strings.Join(names, ", ")
 }
@@ -227,6 +228,7 @@ func (o *Overlay) switchTo(r session.Route, to *session.Session, reason session.
 		cl := o.lane(came.ID)
 		cl.Texts = dropped
 		o.setLane(cl)
+		o.outstandingFiles(came.ID)
 		o.wake(came.ID)
 		return nil
 	}
@@ -248,6 +250,9 @@ func (o *Overlay) leave(s session.Session, line []id.Session, reason session.End
 		}
 	}
 	dropped := o.dropTexts(s.ID)
+	if reason.UserBoundary() {
+		o.discard(s.ID, dropped)
+	}
 	if asked := o.lane(s.ID).Compact; o.dropCompact(s.ID) {
 		o.say(s.Key.Address(), "The conversation that was left is not summed up.", asked.ReplyTo, "", s.ID, "")
 	}

@@ -130,6 +130,7 @@ func (o *Overlay) step(m delivery.Outgoing) {
 	if m.State == delivery.Sent {
 		o.outgoing.del(m.ID)
 		o.archive(Outgoings, string(m.ID), m)
+		o.letGo(m)
 	} else {
 		o.outgoing.put(m.ID, m)
 	}
@@ -174,6 +175,8 @@ func (o *Overlay) due(r Due) (Answer, error) {
 	switch {
 	case r.ID == duePrune:
 		o.prune()
+	case strings.HasPrefix(r.ID, id.PrefixSession):
+		o.dueText(id.Session(r.ID))
 	case strings.HasPrefix(r.ID, id.PrefixTurn):
 		t, ok := o.turns.get(id.Turn(r.ID))
 		if !ok || t.State != TurnWaiting {
@@ -262,6 +265,7 @@ func (o *Overlay) drop(r Drop) (Answer, error) {
 		o.outgoing.del(m.ID)
 		m.Reason, m.UpdatedAt = delivery.DoneDropped, o.now
 		o.archive(Outgoings, string(m.ID), m)
+		o.letGo(m)
 		o.mention(m, m.Reason)
 		return Answer{Text: fmt.Sprintf("Message %s is dropped.", m.ID)}, nil
 	}

@@ -48,6 +48,9 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	if _, part := o.routes.get(key); r.OnlyIfPart && !part {
 		return Answer{}, nil
 	}
+	if r.OnlyIfAlbum && !o.awaitsAlbum(key, m) {
+		return Answer{}, nil
+	}
 	if r.Command != nil {
 		return o.command(key, m, *r.Command)
 	}
@@ -56,25 +59,25 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 	}
 	o.resetIdle(key, m)
 	s := o.conversation(key)
-	l := o.lane(s.ID)
-	t := Text{Content: m.Text, Person: m.Address.Person, MessageID: m.ID, Event: r.Event, Steer: r.Steer, At: o.now}
+	t := Text{
+		Content: m.Text, Person: m.Address.Person, MessageID: m.ID, Event: r.Event, Steer: r.Steer, At: o.now,
+		Files: o.takeFiles(r.Files), Album: m.Album,
+	}
 	if r.Shared {
 		t.Speaker = m.PersonName
 	}
-	l.Texts = with(l.Texts, t)
-	o.setLane(l)
+	o.line(s.ID, t)
 	if s.Title == "" {
-		s.Title = firstWords(m.Text)
+		s.Title = firstWords(t.words())
 		o.sessions.put(s.ID, s)
 	}
 	o.active(s)
 	o.note(Record{Kind: "message", ID: r.Event, State: "taken", Session: s.ID, Route: key})
-	if l.Turn == "" {
-		o.openTurn(s.ID)
-	} else if r.Steer {
-		o.nudge(l.Turn)
-	}
-	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn, Waits: l.Turn != ""}, nil
+	busy := o.lane(s.ID).Turn != ""
+	o.fetch(s, t)
+	o.tellFiles(s.ID)
+	o.ripen(s.ID)
+	return Answer{Session: s.ID, Turn: o.lane(s.ID).Turn, Waits: busy}, nil
 }
 
 // advance keeps how far the account's events are stored. What is known never becomes less.

@@ -138,6 +138,7 @@ func (o *Overlay) expire() {
 
 // outstanding asks for everything that remains to be done, as it follows from the state alone.
 func (o *Overlay) outstanding() {
+	o.sweep()
 	for _, pid := range o.processes.all() {
 		p, _ := o.processes.get(pid)
 		if p.State.Ended() {
@@ -151,7 +152,7 @@ func (o *Overlay) outstanding() {
 	for _, tid := range o.turns.all() {
 		t, _ := o.turns.get(tid)
 		s, _ := o.sessions.get(t.Session)
-		if slices.ContainsFunc(o.lane(t.Session).Texts, func(x Text) bool { return x.Steer }) {
+		if o.personWaits(t.Session) {
 			o.nudge(tid)
 		}
 		acting := false
@@ -164,6 +165,11 @@ func (o *Overlay) outstanding() {
 			switch {
 			case a.Call.Name == tool.ProcessManage:
 				o.repeat(a)
+			case a.Call.Name == tool.SendFile:
+				if result, failed := o.startSend(a, s, true); result != "" {
+					o.resolve(aid, result, failed)
+					o.proceed(tid)
+				}
 			case tool.OnFiles(a.Call.Name):
 				o.emit(RunTool{Action: a, Again: true})
 			}
@@ -178,6 +184,7 @@ func (o *Overlay) outstanding() {
 	}
 	for _, sid := range o.lanes.all() {
 		o.sumUp(sid)
+		o.outstandingFiles(sid)
 	}
 	for _, k := range o.chats.all() {
 		o.schedule(k)

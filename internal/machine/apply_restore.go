@@ -47,6 +47,7 @@ func (o *Overlay) parkSession(s session.Session, why string) {
 	dropped := l.Texts
 	l.Texts = nil
 	o.setLane(l)
+	o.discard(s.ID, dropped)
 	t, busy := o.turns.get(l.Turn)
 	if busy { // first of all, so that the end of what it waits for moves it no more
 		s.Generation++

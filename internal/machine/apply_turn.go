@@ -27,7 +27,8 @@ func (o *Overlay) openTurn(sid id.Session) {
 	o.refill(sid)
 	o.prove(sid)
 	l := o.lane(sid)
-	opens := len(l.Texts) > 0
+	texts, _ := o.ripe(l)
+	opens := len(texts) > 0
 	for _, cid := range slices.Concat(l.Inbox, l.Overflow) {
 		c, _ := o.completions.get(cid)
 		opens = opens || c.OpensTurn()
@@ -48,11 +49,12 @@ func (o *Overlay) begin(sid id.Session, t Turn) {
 	s, _ := o.sessions.get(sid)
 	l := o.lane(sid)
 	again := t.Texts > 0
-	notices, texts := l.Inbox, l.Texts
+	notices := l.Inbox
+	texts, waiting := o.ripe(l)
 	l.Turns++
 	t.ID, t.Profile, t.Session, t.Generation, t.No = id.Turn(o.newID(id.PrefixTurn)), s.Profile, sid, s.Generation, l.Turns
 	t.State, t.CreatedAt, t.UpdatedAt = TurnRunning, o.now, o.now
-	l.Turn, l.Inbox, l.Texts = t.ID, nil, nil
+	l.Turn, l.Inbox, l.Texts = t.ID, nil, waiting
 	if !again {
 		t.From = l.Entries + 1
 	} else {
@@ -83,11 +85,11 @@ func (o *Overlay) begin(sid id.Session, t Turn) {
 // take writes people's texts into the transcript of the turn.
 func (o *Overlay) take(t Turn, texts []Text) Turn {
 	for _, x := range texts {
-		o.asks(t, o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker}), x)
+		o.asks(t, o.write(Entry{Session: t.Session, Turn: t.ID, Kind: EntryUser, Content: x.Content, Speaker: x.Speaker, Files: x.Files}), x)
 		t.Texts++
 		t.AskedAt = x.At
 		if x.Event != "" {
-			t.Events = with(t.Events, x.Event)
+			t.Events = append(with(t.Events, x.Event), x.Events...)
 		}
 		if x.MessageID != "" {
 			t.ReplyTo = x.MessageID
@@ -228,15 +230,16 @@ func (o *Overlay) join(t Turn) Turn {
 			loud = append(loud, cid)
 		}
 	}
-	var steering, waiting []Text
-	for _, x := range l.Texts {
+	var steering, queued []Text
+	ripe, waiting := o.ripe(l)
+	for _, x := range ripe {
 		if x.Steer {
 			steering = append(steering, x)
 		} else {
-			waiting = append(waiting, x)
+			queued = append(queued, x)
 		}
 	}
-	l.Inbox, l.Texts = loud, waiting
+	l.Inbox, l.Texts = loud, slices.Concat(queued, waiting)
 	o.setLane(l)
 	for _, cid := range quiet {
 		t = o.bind(t, cid)

@@ -77,6 +77,7 @@ func commands() map[string]func(*world, line) error {
 			w.report(machine.Examined{Delegation: d, Text: l.text("the report")})
 			return nil
 		},
+		"fetched": (*world).fetched, "discarded": (*world).discarded,
 		// the daemon
 		"crash":   func(w *world, _ line) error { w.crash(); return nil },
 		"reopen":  func(w *world, _ line) error { w.reopen(); return nil },
@@ -122,6 +123,10 @@ func (w *world) say(l line) error {
 		return err
 	}
 	r.Message.Text, r.Steer, r.OnlyIfPart = l.text("…"), l.has("steer"), l.has("if-part")
+	if files, ok := l.option["files"]; ok {
+		r.Files, r.Message.Album, r.OnlyIfAlbum = sent(files), l.option["album"], l.has("if-album")
+		r.Message.Text = l.text("")
+	}
 	if l.has("unnamed") {
 		r.Event = ""
 	}
@@ -265,6 +270,9 @@ func (w *world) toolDone(l line) error {
 		return fmt.Errorf("no action %s", l.word(0))
 	}
 	r := machine.ToolDone{Action: a.ID, Result: l.text(`{"status":"still_running"}`)}
+	if sendsFile(a) && !l.has("refused") {
+		r = copied(a)
+	}
 	if l.has("seen") {
 		r.Consumes = a.Process
 	}

@@ -115,7 +115,7 @@ func (w *world) claim(l line) error {
 		if n > 1 {
 			text = fmt.Sprintf("%s (%d of %d)", m.Text, i+1, n)
 		}
-		r.Parts = append(r.Parts, delivery.Part{Text: text, Bare: text})
+		r.Parts = append(r.Parts, delivery.Part{Text: text, Bare: text, File: i == 0 && m.File != nil})
 	}
 	w.carried(func(e machine.Effect) bool { x, ok := e.(machine.Prepare); return ok && x.Outgoing.ID == m.ID })
 	_, _ = w.apply(r)

@@ -13,9 +13,12 @@ func Estimate(bytes int) int { return (bytes + 3) / 4 }
 // perEntry is what the frame of an entry adds to its texts, in bytes.
 const perEntry = 16
 
+// perFile is what the line about a file takes, in bytes.
+const perFile = 160
+
 // Tokens estimates what an entry takes in a request.
 func (e Entry) Tokens() int {
-	n := perEntry + len(e.Speaker) + len(e.Content)
+	n := perEntry + len(e.Speaker) + len(e.Content) + perFile*len(e.Files)
 	for _, c := range e.Calls {
 		n += perEntry + len(c.Name) + len(c.Arguments)
 	}

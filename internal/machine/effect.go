@@ -31,8 +31,9 @@ type Compact struct{ Session session.Session }
 // RunTool carries out a tool call: one on files, or one that looks after a process.
 type RunTool struct {
 	Action  Action
-	Process Process // the process it is about, if it is about one
-	Again   bool    // it may have been carried out already, before a crash
+	Process Process      // the process it is about, if it is about one
+	To      chat.Address // send_file: the chat, as the platform knows it
+	Again   bool         // it may have been carried out already, before a crash
 	Timeout time.Duration
 }
 
@@ -59,6 +60,22 @@ type Transmit struct {
 	Outgoing delivery.Outgoing
 	Part     int
 }
+
+// Fetch brings a file that a person sent to its place below the media folder. Where it is there already, nothing is fetched.
+type Fetch struct {
+	Session id.Session
+	Account chat.Account
+	File    File
+}
+
+// Discard removes files below the media folder.
+type Discard struct {
+	Session id.Session // that hears of it
+	Paths   []string
+}
+
+// Sweep removes copies of what was to be sent, all but these: nobody sends the others any more.
+type Sweep struct{ Keep []string }
 
 // Retract takes the preview of a turn back. Repeating it does no harm.
 type Retract struct{ Preview Preview }
@@ -105,10 +122,13 @@ func (Promote) effect()      {}
 func (Release) effect()      {}
 func (Prepare) effect()      {}
 func (Transmit) effect()     {}
-func (PauseAccount) effect() {}
-func (Retract) effect()      {}
+func (Fetch) effect()        {}
+func (Discard) effect()      {}
+func (Sweep) effect()        {}
 func (Cancel) effect()       {}
 func (Wake) effect()         {}
 func (Examine) effect()      {}
 func (Settled) effect()      {}
+func (PauseAccount) effect() {}
+func (Retract) effect()      {}
 func (Observe) effect()      {}

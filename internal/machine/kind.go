@@ -28,6 +28,10 @@ func KindOf(r Request) string {
 		return "claim"
 	case SendDone:
 		return "send_done"
+	case Fetched:
+		return "fetched"
+	case Discarded:
+		return "discarded"
 	case Showing:
 		return "showing"
 	case Shown:

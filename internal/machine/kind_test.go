@@ -26,6 +26,8 @@ func TestEveryRequestHasAName(t *testing.T) {
 		machine.Overdue{},
 		machine.Claim{},
 		machine.SendDone{},
+		machine.Fetched{},
+		machine.Discarded{},
 		machine.Showing{},
 		machine.Shown{},
 		machine.Astray{},

@@ -11,13 +11,15 @@ import (
 
 // people say something, begin anew, branch, stop, take back, ask again, and go back to what they had left.
 func (h *history) people() [][]string {
-	var says, commands, resumes []string
+	var says, files, commands, resumes []string
 	for i, p := range []string{"dm", "dm2", "group", "topic7", "topic9"} {
 		says = append(says, "say "+p+" "+h.text(), "say "+p+" "+h.text()+" steer")
 		if i > 1 {
 			continue // most happens in two places
 		}
 		says = append(says, "say "+p+" "+h.text(), "say "+p+" "+h.text()+" steer")
+		files = append(files, "say "+p+" files=photo steer", "say "+p+" "+h.text()+" files=document", "say "+p+" "+h.text()+" files=voice,photo!",
+			"say "+p+" "+h.text()+" files=photo album=a", "say "+p+" files=photo album=a steer")
 		commands = append(commands, "new "+p, "stop "+p, "branch "+p, "branch "+p, "retry "+p, "undo "+p, "compact "+p, "selftest "+p)
 		for _, s := range all[session.Session](h.w.disk, machine.Sessions) {
 			if at := s.Key.Address(); at.Chat == places()[p].Chat && at.Thread == "" {
@@ -27,7 +29,7 @@ func (h *history) people() [][]string {
 			}
 		}
 	}
-	return [][]string{says, says, commands, resumes}
+	return [][]string{says, says, files, commands, resumes}
 }
 
 // models answer what they were asked, or fail.
@@ -80,7 +82,7 @@ func (h *history) summaries(sid id.Session) (lines []string) {
 // commands are those that a model may run.
 func (h *history) commands(machine.Turn) []string {
 	const fg, bg, mute = `terminal {"command":"make"}`, `terminal {"command":"serve","background":true}`, `terminal {"command":"log","background":true,"notify":false}`
-	return []string{bg, fg, mute, bg + " " + fg, bg + " " + bg + " " + mute, `terminal {"command":""}`, `fly {}`}
+	return []string{bg, fg, mute, bg + " " + fg, bg + " " + bg + " " + mute, `terminal {"command":""}`, `fly {}`, `send_file {"path":"report.txt","caption":"c"}`, `send_file {"path":"a"} ` + fg}
 }
 
 // delegations are those that a model may order.

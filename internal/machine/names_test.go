@@ -24,7 +24,7 @@ func newNames() *names {
 	return &names{short: map[string]string{}, long: map[string]string{}, counts: map[string]int{}}
 }
 
-var idPattern = regexp.MustCompile(`\b(ses|sub|trn|del|proc|cmp|out|act)_[0-9A-Z]{26}\b`)
+var idPattern = regexp.MustCompile(`\b(ses|sub|trn|del|proc|cmp|out|act|file)_[0-9A-Z]{26}\b`)
 
 const conversations = "PQRSUVWXYZ"
 
@@ -48,7 +48,7 @@ func (n *names) of(id string) string {
 	case "proc":
 		s = fmt.Sprintf("proc%d", i)
 	default:
-		s = fmt.Sprintf("%s%d", map[string]string{"trn": "T", "del": "D", "cmp": "C", "out": "M", "act": "A"}[prefix], i)
+		s = fmt.Sprintf("%s%d", map[string]string{"trn": "T", "del": "D", "cmp": "C", "out": "M", "act": "A", "file": "F"}[prefix], i)
 	}
 	n.short[id], n.long[s] = s, id
 	return s

@@ -3,6 +3,8 @@ package machine_test
 import (
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/homing-gateway/homing/internal/delivery"
@@ -88,6 +90,18 @@ func (h *history) platforms() []string {
 			"refused thread_gone", "moved chat-new",
 		} {
 			lines = append(lines, fmt.Sprintf("send %s %s%s", h.name(m), outcome, h.dedup(m)))
+		}
+	}
+	for _, e := range h.w.todo {
+		switch e := e.(type) {
+		case machine.Fetch:
+			f := h.w.names.shorten(e.File.Path)
+			f = strings.TrimSuffix(strings.TrimPrefix(f, "in/"), path.Ext(f))
+			lines = append(lines, "fetched "+f, fmt.Sprintf("fetched %s %q", f, "it is gone"))
+		case machine.Discard:
+			if e.Session != "" {
+				lines = append(lines, "discarded")
+			}
 		}
 	}
 	return append(lines, "reachable dm", "again 1")
@@ -185,6 +199,15 @@ func (h *history) next() string {
 			if a, ok := get[machine.Action](h.w.disk, machine.Actions, string(e.Action.ID)); ok && a.State == machine.ActionRunning {
 				return "done " + h.name(a.ID)
 			}
+		case machine.Fetch:
+			if l := h.w.disk.lane(e.Session); fileIn(l.Texts, e.File.Path) {
+				f := h.w.names.shorten(e.File.Path)
+				return "fetched " + strings.TrimSuffix(strings.TrimPrefix(f, "in/"), path.Ext(f))
+			}
+		case machine.Discard:
+			if e.Session != "" {
+				return "discarded"
+			}
 		case machine.Examine:
 			if d, ok := get[machine.Delegation](h.w.disk, machine.Delegations, string(e.Delegation.ID)); ok && d.Selftest.Report == "" {
 				return "examined " + h.name(d.ID)
@@ -235,6 +258,12 @@ func (h *history) stuck() error {
 		return fmt.Errorf("%s of %s is stuck as %s", t.ID, t.Session, t.State)
 	}
 	for _, l := range all[machine.Lane](d, machine.Lanes) {
+		switch {
+		case len(l.Texts) > 0:
+			return fmt.Errorf("a text waits in %s", l.Session)
+		case len(l.Discard) > 0:
+			return fmt.Errorf("nobody removes what %s holds no longer", l.Session)
+		}
 		if l.Compact != nil {
 			return fmt.Errorf("the person in %s waits for a summary", l.Session)
 		}

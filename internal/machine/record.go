@@ -35,6 +35,9 @@ type Lane struct {
 	// Compact is a person's /compact that is not carried out yet; Summaries counts the compactions so far.
 	Compact   *CompactAsked `json:"compact,omitempty"`
 	Summaries int           `json:"summaries,omitempty"`
+	// Discard are files that nothing refers to any more and that are not removed yet.
+	Discard []string `json:"discard,omitempty"`
+	SpokeTo bool     `json:"spoke_to,omitempty"` // its person knows that nobody listens to voice messages
 }
 
 // CompactAsked is a person who waits for the conversation to be summed up.
@@ -62,6 +65,10 @@ type Text struct {
 	Event     string    `json:"event,omitempty"`
 	Steer     bool      `json:"steer,omitempty"` // may join the running turn at its next step
 	At        time.Time `json:"at"`
+	Files     []File    `json:"files,omitempty"`
+	Album     string    `json:"album,omitempty"`
+	Events    []string  `json:"events,omitempty"` // of the album's other messages
+	Until     time.Time `json:"until,omitzero"`   // no turn takes it before
 }
 
 // TurnState is a state of a turn.
@@ -288,6 +295,7 @@ type Entry struct {
 	// Request is, of an answer, how many tokens the request took that it answers, as the provider counted; 0: it did not say.
 	Request int       `json:"request,omitempty"`
 	At      time.Time `json:"at"`
+	Files   []File    `json:"files,omitempty"` // of a person, as they came
 }
 
 // cuts tells whether a cut sets an earlier entry aside: what the agent said and did from From on, and with Texts what

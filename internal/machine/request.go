@@ -21,15 +21,18 @@ type Receive struct {
 	Known time.Time
 	// Message is nil for an event that only moves the cursor: uninteresting, denied, or not addressed to us.
 	Message *chat.Message
+	Files   []File // of the message; one with a Problem is not fetched
 	Keying  chat.Keying
 	// OnlyIfPart takes the message only where the agent has taken part before (a thread without a mention).
 	OnlyIfPart bool
-	Steer      bool     // a running turn may take it at its next step
-	Shared     bool     // several people talk here: the text bears its speaker's name
-	Command    *Command // instead of a text for the agent
-	Reply      string   // a text to answer at once, without the agent
-	Moved      *chat.Moved
-	Aside      *chat.Aside
+	// OnlyIfAlbum takes it only as a piece of an album that is waited for: people address us in one piece.
+	OnlyIfAlbum bool
+	Steer       bool     // a running turn may take it at its next step
+	Shared      bool     // several people talk here: the text bears its speaker's name
+	Command     *Command // instead of a text for the agent
+	Reply       string   // a text to answer at once, without the agent
+	Moved       *chat.Moved
+	Aside       *chat.Aside
 }
 
 // Command is a person's word to the gateway that changes something.
@@ -85,6 +88,9 @@ type ToolDone struct {
 	Result   string
 	Failed   bool
 	Consumes id.Process // the agent sees the end of this process in the result
+	// Send is the copy that send_file has made: it is queued, and the result says so. Tell is for the person it was for.
+	Send *delivery.File
+	Tell string
 }
 
 // Started tells that the command of a process runs.
@@ -165,6 +171,20 @@ type SendDone struct {
 	Outcome  delivery.Outcome
 }
 
+// Fetched tells what came of a Fetch: the file is there, or it failed for good.
+type Fetched struct {
+	Session id.Session
+	Path    string
+	Size    int64
+	Problem string // for people; empty: it is there
+}
+
+// Discarded tells that files are removed.
+type Discarded struct {
+	Session id.Session
+	Paths   []string
+}
+
 // Observed tells what came of a look for a part whose outcome is not known.
 type Observed struct {
 	Outgoing id.Outgoing
@@ -230,6 +250,8 @@ func (Promoted) request()       {}
 func (Overdue) request()        {}
 func (Claim) request()          {}
 func (SendDone) request()       {}
+func (Fetched) request()        {}
+func (Discarded) request()      {}
 func (Showing) request()        {}
 func (Shown) request()          {}
 func (Astray) request()         {}

@@ -194,7 +194,7 @@ func (r *rules) crossing(s step) error {
 		if ok && s.after.session(ownerOf(s.after, x.Pin).ID).Key.Address() != m.To {
 			return fmt.Errorf("the receipt of %s went to %v", m.Cause, m.To)
 		}
-		if t, ok := either[machine.Turn](s.after, machine.Turns, m.Cause); ok && s.after.session(t.Session).Key.Address() != m.To {
+		if t, ok := either[machine.Turn](s.after, machine.Turns, m.Cause); ok && ownerOf(s.after, t.Session).Key.Address() != m.To {
 			return fmt.Errorf("the answer of %s went to %v", m.Cause, m.To)
 		}
 	}

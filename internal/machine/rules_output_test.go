@@ -164,6 +164,11 @@ func (r *rules) entries(s step) error {
 		for _, c := range e.Calls {
 			t.open = append(t.open, c.ID)
 		}
+		for _, f := range e.Files {
+			if r.files[f.Path]++; f.State == machine.FileOwed || f.Path != "" && r.files[f.Path] > 1 {
+				return fmt.Errorf("%s: the file %s (%s) is in a transcript for the %d. time", e.Session, f.Path, f.State, r.files[f.Path])
+			}
+		}
 		if e.Completion != "" {
 			k := string(e.Completion) + " in " + string(e.Session)
 			if r.entered[k]++; r.entered[k] > 1 {
@@ -366,6 +371,13 @@ func (r *rules) effects(s step) error {
 			var m delivery.Outgoing
 			m, ok = get[delivery.Outgoing](s.after, machine.Outgoings, string(e.Outgoing.ID))
 			ok = ok && m.Doubt != "" && m.Current() == e.Part
+		case machine.Fetch:
+			ok = fileIn(s.after.lane(e.Session).Texts, e.File.Path)
+		case machine.Discard:
+			ok = e.Session == "" || len(s.after.lane(e.Session).Discard) > 0
+			for _, p := range e.Paths {
+				ok = ok && !stillSent(s.after, p) && r.files[p] == 0
+			}
 		case machine.Settled:
 			_, ok = get[machine.Turn](s.after, machine.Turns.Done(), string(e.Turn.ID))
 		}

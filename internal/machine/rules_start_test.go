@@ -36,6 +36,15 @@ func (r *rules) start(s step) error {
 			asked["send to "+chatOf(m.To)]++
 		case machine.Examine:
 			asked["examine "+string(e.Delegation.ID)]++
+		case machine.Fetch:
+			asked["fetch "+e.File.Path]++
+		case machine.Discard:
+			asked["discard for "+string(e.Session)]++
+		case machine.Sweep:
+			asked["sweep"]++
+			if err := sweeps(s.after, e); err != nil {
+				return err
+			}
 		case machine.Retract:
 			asked["take back the preview of "+string(e.Preview.Turn)]++
 		case machine.Promote, machine.Release, machine.Settled:
@@ -49,7 +58,7 @@ func (r *rules) start(s step) error {
 			return fmt.Errorf("a start asks for %T", e)
 		}
 	}
-	want := map[string]int{}
+	want := map[string]int{"sweep": 1}
 	for _, p := range all[machine.Process](s.after, machine.Processes) {
 		if p.State.Ended() {
 			continue
@@ -67,6 +76,22 @@ func (r *rules) start(s step) error {
 	for _, l := range all[machine.Lane](s.after, machine.Lanes) {
 		if l.Compact != nil && l.Turn == "" && !slices.Contains(r.w.unreadable, l.Session) {
 			want["sum up "+string(l.Session)] = 1
+		}
+		if len(l.Discard) > 0 {
+			want["discard for "+string(l.Session)] = 1
+		}
+		if slices.Contains(r.w.unreadable, l.Session) {
+			continue
+		}
+		for _, t := range l.Texts {
+			if !t.Until.IsZero() {
+				want["go on with "+string(l.Session)] = 1
+			}
+			for _, f := range t.Files {
+				if f.State == machine.FileOwed {
+					want["fetch "+f.Path] = 1
+				}
+			}
 		}
 	}
 	for _, p := range all[machine.Preview](s.after, machine.Previews) {

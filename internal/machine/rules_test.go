@@ -22,13 +22,14 @@ type rules struct {
 	queued      map[id.Outgoing]bool
 	parts       map[string]*partSent
 	texts       map[string]int       // what a person said: how often it entered a transcript
+	files       map[string]int       // files in transcripts: how often
 	doubtful    map[id.Outgoing]bool // was on its way in a copy that the store was restored from
 }
 
 func newRules(w *world) *rules {
 	return &rules{
 		w: w, transcripts: map[id.Session]*reading{}, entered: map[string]int{}, queues: map[string][]id.Outgoing{},
-		queued: map[id.Outgoing]bool{}, parts: map[string]*partSent{}, texts: map[string]int{}, doubtful: map[id.Outgoing]bool{},
+		queued: map[id.Outgoing]bool{}, parts: map[string]*partSent{}, texts: map[string]int{}, doubtful: map[id.Outgoing]bool{}, files: map[string]int{},
 	}
 }
 
@@ -239,7 +240,7 @@ func (r *rules) turns(s step) error {
 		switch {
 		case l.Turn != running[l.Session]:
 			return fmt.Errorf("the lane of %s thinks that %q runs", l.Session, l.Turn)
-		case len(l.Texts) > 0 && l.Turn == "":
+		case len(l.Texts) > 0 && l.Turn == "" && !waits(l.Texts[0]):
 			return fmt.Errorf("a text waits in %s and no turn runs", l.Session)
 		case x.Ended() && len(l.Texts)+len(l.Inbox)+len(l.Overflow) > 0:
 			return fmt.Errorf("%s has ended and something waits in it", l.Session)

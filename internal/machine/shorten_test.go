@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/homing-gateway/homing/internal/machine"
 )
 
 // shortest leaves out of a failing history what is not needed for it to fail, and returns how it fails then. What is left
@@ -55,6 +57,13 @@ func (w *world) nameAll() {
 			if idPattern.MatchString(k) {
 				w.names.of(idPattern.FindString(k))
 			}
+			if l, ok := rows[k].(machine.Lane); ok {
+				for _, t := range l.Texts {
+					for _, f := range t.Files {
+						w.names.shorten(f.Path)
+					}
+				}
+			}
 		}
 	}
 }
@@ -63,7 +72,7 @@ var namePattern = regexp.MustCompile(`\b(proc|[A-Z])([0-9]*)\b`)
 
 // renamed counts the names in a line anew: those between before and after are not made any more.
 func renamed(line string, before, after map[string]int) string {
-	kinds := map[string]string{"K": "sub", "proc": "proc", "T": "trn", "D": "del", "C": "cmp", "M": "out", "A": "act"}
+	kinds := map[string]string{"K": "sub", "proc": "proc", "T": "trn", "D": "del", "C": "cmp", "M": "out", "A": "act", "F": "file"}
 	return namePattern.ReplaceAllStringFunc(line, func(name string) string {
 		m := namePattern.FindStringSubmatch(name)
 		kind, isNumbered := kinds[m[1]]

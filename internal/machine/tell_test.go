@@ -66,7 +66,7 @@ func (w *world) tellEntry(e machine.Entry) {
 	if e.Speaker != "" {
 		who += " " + e.Speaker
 	}
-	text := w.flat(e.Content)
+	text := w.flat(e.Said("media"))
 	for _, c := range e.Calls {
 		text += fmt.Sprintf(" [%s %s]", c.Name, w.flat(c.Arguments))
 	}
@@ -93,6 +93,9 @@ func (w *world) tellEffect(e machine.Effect) {
 		w.printf("→ prepare %s for %s: %s", w.names.of(string(e.Outgoing.ID)), placeOf(e.Outgoing.To), w.flat(e.Outgoing.Text))
 	case machine.Transmit:
 		text, _ := e.Outgoing.Body(e.Part)
+		if e.Outgoing.Parts[e.Part].File {
+			text = "[file " + e.Outgoing.File.Name + "] " + text
+		}
 		if edits := e.Outgoing.Parts[e.Part].Edits; edits != "" {
 			w.printf("→ put %s part %d into %s in %s: %s", w.names.of(string(e.Outgoing.ID)), e.Part, edits, placeOf(e.Outgoing.To), w.flat(text))
 			break
@@ -104,6 +107,10 @@ func (w *world) tellEffect(e machine.Effect) {
 		w.printf("→ look for %s part %d in %s", w.names.of(string(e.Outgoing.ID)), e.Part, placeOf(e.Outgoing.To))
 	case machine.Examine:
 		w.printf("→ examine %s", w.names.of(string(e.Delegation.ID)))
+	case machine.Fetch:
+		w.printf("→ fetch %s of %s: %s", w.names.shorten(e.File.Path), w.names.of(string(e.Session)), e.File.Label())
+	case machine.Discard:
+		w.printf("→ remove %s", w.names.shorten(strings.Join(e.Paths, " ")))
 	case machine.Cancel:
 		w.printf("→ cancel %s", w.names.of(string(e.Turn)))
 	case machine.Wake:

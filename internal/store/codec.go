@@ -104,6 +104,10 @@ func (f *fields) record(x any) bool {
 		f.hop(x)
 	case *machine.Text:
 		f.text(x)
+	case *machine.File:
+		f.received(x)
+	case *delivery.File:
+		f.sent(x)
 	case *machine.Asked:
 		f.asked(x)
 	case *machine.CompactAsked:

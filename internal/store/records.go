@@ -74,6 +74,8 @@ func (f *fields) lane(l *machine.Lane) {
 	word(f, 16, &l.Came)
 	maybe(f, 17, &l.Compact)
 	number(f, 18, &l.Summaries)
+	words(f, 19, &l.Discard)
+	truth(f, 20, &l.SpokeTo)
 }
 
 func (f *fields) compactAsked(c *machine.CompactAsked) {
@@ -88,6 +90,22 @@ func (f *fields) text(t *machine.Text) {
 	word(f, 5, &t.Event)
 	truth(f, 6, &t.Steer)
 	moment(f, 7, &t.At)
+	many(f, 8, &t.Files)
+	word(f, 9, &t.Album)
+	words(f, 10, &t.Events)
+	moment(f, 11, &t.Until)
+}
+
+func (f *fields) received(x *machine.File) {
+	word(f, 1, &x.Kind)
+	word(f, 2, &x.Name)
+	word(f, 3, &x.MIME)
+	number(f, 4, &x.Size)
+	word(f, 5, &x.Ref)
+	word(f, 6, &x.State)
+	word(f, 7, &x.Path)
+	word(f, 8, &x.Problem)
+	truth(f, 9, &x.Told)
 }
 
 func (f *fields) asked(a *machine.Asked) {
@@ -248,6 +266,14 @@ func (f *fields) outgoing(m *delivery.Outgoing) {
 	truth(f, 25, &m.Observable)
 	word(f, 26, &m.Doubt)
 	moment(f, 27, &m.BegunAt)
+	maybe(f, 28, &m.File)
+}
+
+func (f *fields) sent(x *delivery.File) {
+	word(f, 1, &x.Path)
+	word(f, 2, &x.Name)
+	word(f, 3, &x.MIME)
+	number(f, 4, &x.Size)
 }
 
 func (f *fields) address(a *chat.Address) {
@@ -268,6 +294,7 @@ func (f *fields) part(p *delivery.Part) {
 	word(f, 5, &p.State)
 	word(f, 6, &p.MessageID)
 	word(f, 7, &p.Edits)
+	truth(f, 8, &p.File)
 }
 
 func (f *fields) preview(p *machine.Preview) {
@@ -297,6 +324,7 @@ func (f *fields) entry(e *machine.Entry) {
 	moment(f, 13, &e.At)
 	numbers(f, 14, &e.Keep)
 	number(f, 15, &e.Request)
+	many(f, 16, &e.Files)
 }
 
 // line is a record of the journal.

@@ -18,6 +18,7 @@ const (
 	WriteFile     = "write_file"
 	EditFile      = "edit_file"
 	SearchFiles   = "search_files"
+	SendFile      = "send_file"
 )
 
 // OnFiles tells whether the tool works on files of the workspace.
@@ -51,6 +52,12 @@ type SearchArgs struct {
 	Pattern string `json:"pattern"` // a regular expression
 	Path    string `json:"path"`
 	Glob    string `json:"glob"`
+}
+
+// SendArgs are the arguments of the tool send_file.
+type SendArgs struct {
+	Path    string `json:"path"`
+	Caption string `json:"caption"`
 }
 
 // TerminalArgs are the arguments of the tool terminal.

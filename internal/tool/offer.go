@@ -8,7 +8,7 @@ import (
 )
 
 // Offer lists the tools that a session of that depth is offered. A child at the greatest depth is a leaf: it cannot
-// delegate.
+// delegate, and it sends nobody a file.
 func Offer(depth, maxDepth int) []agent.Tool {
 	tools := []agent.Tool{
 		{
@@ -33,6 +33,14 @@ func Offer(depth, maxDepth int) []agent.Tool {
 		},
 	}
 	tools = append(tools, fileTools()...)
+	if depth == 0 || depth < maxDepth {
+		tools = append(tools, agent.Tool{
+			Name: SendFile,
+			Description: "Send a file to the chat. This is the only way to send one: a path in your answer is text. It must be a regular file of the workspace, " +
+				"or of another folder that the operator has opened for this. It is sent as it is now, in the order of your messages.",
+			Schema: schema(`{"path":{"type":"string"},"caption":{"type":"string","description":"a text that goes with it"}}`, "path"),
+		})
+	}
 	if depth < maxDepth {
 		tools = append(tools, agent.Tool{
 			Name: DelegateTask,
@@ -52,7 +60,7 @@ func fileTools() []agent.Tool {
 	return []agent.Tool{
 		{
 			Name:        ReadFile,
-			Description: "Read a text file of the workspace. A long file comes in pages: go on from next until end is true.",
+			Description: "Read a text file of the workspace, or one that a person sent, by the path that you were told. A long file comes in pages: go on from next until end is true.",
 			Schema: schema(`{"path":{"type":"string"},"offset":{"type":"integer","description":"first byte, default 0"},
 "limit":{"type":"integer","description":"bytes, at most 65536"}}`, "path"),
 		},
@@ -69,7 +77,7 @@ func fileTools() []agent.Tool {
 		},
 		{
 			Name:        SearchFiles,
-			Description: "Find lines that match a regular expression in the text files of the workspace.",
+			Description: "Find lines that match a regular expression in the text files of the workspace, or in one that a person sent.",
 			Schema: schema(`{"pattern":{"type":"string","description":"a regular expression (RE2)"},
 "path":{"type":"string","description":"folder or file to search, default all"},"glob":{"type":"string","description":"names of files, such as *.go"}}`, "pattern"),
 		},

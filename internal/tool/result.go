@@ -49,6 +49,14 @@ type Ran struct {
 	Note        string `json:"note,omitempty"`
 }
 
+// Queued is the result of a file that is on its way to the chat.
+type Queued struct {
+	Status   string `json:"status"`
+	Outgoing string `json:"outgoing"`
+	Name     string `json:"name"`
+	Bytes    int64  `json:"bytes"`
+}
+
 // Started is the result of a background command.
 type Started struct {
 	ProcessID string `json:"process_id"`

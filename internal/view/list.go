@@ -17,6 +17,9 @@ import (
 // ErrNotFound says that no record has the id that was asked for.
 var ErrNotFound = errors.New("not found")
 
+// mediaFolder is how a person finds what was sent: below data_dir.
+const mediaFolder = "media"
+
 // Find gives the whole id of an abbreviated one. The error says that there is none, or that it is not unique.
 func Find(db *store.DB, typed string) (string, error) {
 	prefix, rest, err := id.Split(strings.TrimSpace(typed))
@@ -105,7 +108,7 @@ func ShowSession(db *store.DB, typed string) (Session, error) {
 	}
 	for _, e := range entries {
 		x := Entry{
-			ID: fmt.Sprintf("%s.%d", s.ID, e.Seq), Kind: string(e.Kind), Content: e.Content, Turn: string(e.Turn), Tool: e.Tool, Speaker: e.Speaker, CreatedAt: e.At,
+			ID: fmt.Sprintf("%s.%d", s.ID, e.Seq), Kind: string(e.Kind), Content: e.Said(mediaFolder), Turn: string(e.Turn), Tool: e.Tool, Speaker: e.Speaker, CreatedAt: e.At,
 		}
 		x.SetAside = !force[e.Seq] && e.Kind != machine.EntryCut
 		for _, c := range e.Calls {
@@ -126,7 +129,7 @@ func ExportSession(db *store.DB, typed string) (Export, error) {
 	out := Export{Session: shown, Entries: make([]ExportedEntry, 0, len(entries))}
 	for _, e := range entries {
 		x := ExportedEntry{
-			ID: fmt.Sprintf("%s.%d", shown.ID, e.Seq), Kind: string(e.Kind), Content: e.Content, Turn: string(e.Turn), Speaker: e.Speaker,
+			ID: fmt.Sprintf("%s.%d", shown.ID, e.Seq), Kind: string(e.Kind), Content: e.Said(mediaFolder), Turn: string(e.Turn), Speaker: e.Speaker,
 			Tool: e.Tool, CallID: e.CallID, Completion: string(e.Completion), CreatedAt: e.At,
 		}
 		for _, c := range e.Calls {

@@ -109,6 +109,7 @@ type QueueEntry struct {
 type Part struct {
 	State     string `json:"state"`
 	MessageID string `json:"message_id,omitempty"`
+	File      string `json:"file,omitempty"` // its name, where the part is one
 	Plain     bool   `json:"plain,omitempty"`
 	Marked    bool   `json:"marked,omitempty"`
 }
@@ -210,7 +211,11 @@ func outgoingObject(m delivery.Outgoing, route string) QueueEntry {
 		q.NextAt = at(m.NextAt)
 	}
 	for _, p := range m.Parts {
-		q.Parts = append(q.Parts, Part{State: string(p.State), MessageID: p.MessageID, Plain: p.Plain, Marked: p.Marked})
+		part := Part{State: string(p.State), MessageID: p.MessageID, Plain: p.Plain, Marked: p.Marked}
+		if p.File && m.File != nil {
+			part.File = m.File.Name
+		}
+		q.Parts = append(q.Parts, part)
 	}
 	if len(q.Parts) == 0 { // not rendered yet: one part at least
 		q.Parts = []Part{{State: string(m.State)}}

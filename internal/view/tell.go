@@ -108,10 +108,10 @@ func WhyText(db *store.DB, key chat.Key, now time.Time) (string, error) {
 	}
 	for i, e := range texts {
 		if i == 0 {
-			lines = append(lines, fmt.Sprintf("It comes from what %s asked for at %s: %s", asker(e), clock(e.At, now), quoted(e.Content)))
+			lines = append(lines, fmt.Sprintf("It comes from what %s asked for at %s: %s", asker(e), clock(e.At, now), quoted(e.Said(mediaFolder))))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("… and at %s: %s", clock(e.At, now), quoted(e.Content)))
+		lines = append(lines, fmt.Sprintf("… and at %s: %s", clock(e.At, now), quoted(e.Said(mediaFolder))))
 	}
 	lines = append(lines, belongs(c, handed))
 	sent, err := told(db, c, now)

@@ -266,8 +266,8 @@ func lookTurn(db *store.DB, key string) (node, bool, error) {
 			begins, within = e.Speaker, e.Speaker
 		}
 		n.texts = append(n.texts, Step{
-			ID: fmt.Sprintf("%s.%d", e.Session, e.Seq), Kind: stepText, State: "taken", At: e.At, Title: begins + " wrote: " + quoted(e.Content),
-			said: within + " had written " + quoted(e.Content),
+			ID: fmt.Sprintf("%s.%d", e.Session, e.Seq), Kind: stepText, State: "taken", At: e.At, Title: begins + " wrote: " + quoted(e.Said(mediaFolder)),
+			said: within + " had written " + quoted(e.Said(mediaFolder)),
 		})
 	}
 	return n, true, err

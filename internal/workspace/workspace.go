@@ -158,7 +158,23 @@ func (f *Folder) regular(p string) (*os.File, error) {
 		return nil, ErrKind
 	}
 	file, err := f.root.Open(p)
-	return file, plain(err)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if st, err := file.Stat(); err != nil || !st.Mode().IsRegular() { // it was put in its place since
+		_ = file.Close()
+		return nil, ErrKind
+	}
+	return file, nil
+}
+
+// Open opens a regular file for reading.
+func (f *Folder) Open(p string) (*os.File, error) {
+	p, err := f.local(p)
+	if err != nil {
+		return nil, err
+	}
+	return f.regular(p)
 }
 
 // Write writes a file whole: a reader sees the old one or the new one. Missing folders are made.

@@ -104,8 +104,22 @@ func (p *Provider) check() *agent.ProviderError {
 	return nil
 }
 
-// Complete makes one attempt. It returns ctx's error when ctx ended, else a *agent.ProviderError.
+// Complete makes one attempt. It returns ctx's error when ctx ended, else a *agent.ProviderError. A server that refuses a
+// request with images is asked without them: many models read text only, and one bad image is not to end a conversation.
 func (p *Provider) Complete(ctx context.Context, r agent.Request, onText func(piece string)) (agent.Response, error) {
+	resp, err := p.complete(ctx, r, onText)
+	if err == nil || ctx.Err() != nil || agent.AsProviderError(err).Failure != agent.Refused {
+		return resp, err
+	}
+	bare, had := withoutImages(r)
+	if !had {
+		return resp, err
+	}
+	p.log.Info("server refuses a request with images: asked without them", zap.Error(err))
+	return p.complete(ctx, bare, onText)
+}
+
+func (p *Provider) complete(ctx context.Context, r agent.Request, onText func(piece string)) (agent.Response, error) {
 	if p.faulty != nil {
 		return agent.Response{}, p.faulty
 	}

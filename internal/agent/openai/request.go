@@ -2,7 +2,9 @@ package openai
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
@@ -36,9 +38,35 @@ func (p *Provider) request(r agent.Request) goopenai.ChatCompletionRequest {
 	return body
 }
 
+// withoutImages is a request that says in words that images are left out; false when it has none.
+func withoutImages(r agent.Request) (agent.Request, bool) {
+	had := false
+	messages := make([]agent.Message, len(r.Messages))
+	for i, m := range r.Messages {
+		if n := len(m.Images); n > 0 {
+			had, m.Images = true, nil
+			m.Text += fmt.Sprintf("\n\n(%d image(s) could not be shown to you: the model server did not take them.)", n)
+		}
+		messages[i] = m
+	}
+	r.Messages = messages
+	return r, had
+}
+
 func message(m agent.Message) goopenai.ChatCompletionMessage {
 	out := goopenai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}
 	switch {
+	case len(m.Images) > 0:
+		out.Content = ""
+		if m.Text != "" {
+			out.MultiContent = append(out.MultiContent, goopenai.ChatMessagePart{Type: goopenai.ChatMessagePartTypeText, Text: m.Text})
+		}
+		for _, i := range m.Images {
+			url := "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+			out.MultiContent = append(out.MultiContent, goopenai.ChatMessagePart{
+				Type: goopenai.ChatMessagePartTypeImageURL, ImageURL: &goopenai.ChatMessageImageURL{URL: url},
+			})
+		}
 	case m.Role == agent.ToolRole:
 		out.ToolCallID = m.CallID // a name is not in the protocol, and strict servers refuse it
 	case len(m.Calls) > 0:

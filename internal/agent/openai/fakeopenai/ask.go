@@ -30,6 +30,22 @@ type Message struct {
 	Tool    string // of a result: the name of the tool that was called
 	Calls   []ToolCall
 	Content json.RawMessage // as it was sent; nil when it was left out
+	Images  []string        // addresses of the images in it
+}
+
+// parts reads a content that is a list.
+func (m *Message) parts() {
+	var list []struct {
+		Text  string
+		Image struct{ URL string } `json:"image_url"`
+	}
+	_ = json.Unmarshal(m.Content, &list)
+	for _, p := range list {
+		m.Text += p.Text
+		if p.Image.URL != "" {
+			m.Images = append(m.Images, p.Image.URL)
+		}
+	}
 }
 
 // ToolCall is a call that the model makes, or made.
@@ -70,7 +86,9 @@ func readAsk(r *http.Request, body []byte) (Ask, error) {
 	names := map[string]string{}
 	for _, m := range in.Messages {
 		out := Message{Role: m.Role, Content: m.Content, CallID: m.ToolCallID, Tool: names[m.ToolCallID], NoText: string(m.Content) == "null"}
-		_ = json.Unmarshal(m.Content, &out.Text) // a list of parts has no text here
+		if json.Unmarshal(m.Content, &out.Text) != nil {
+			out.parts()
+		}
 		for _, c := range m.ToolCalls {
 			out.Calls = append(out.Calls, ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 			names[c.ID] = c.Function.Name
