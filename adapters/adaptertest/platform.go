@@ -80,6 +80,17 @@ type Post struct {
 	From    Person
 	Text    string
 	ReplyTo string // id of the message that it answers, or empty
+	File    *PostFile
+	Album   string // the same for files that are sent as one, or empty
+}
+
+// PostFile is a file that somebody sends.
+type PostFile struct {
+	Kind chat.FileKind
+	Name string
+	MIME string
+	Data []byte
+	Size int64 // as the platform tells it; 0: what Data has
 }
 
 // Seen is a message of the bot as people see it.
@@ -88,6 +99,14 @@ type Seen struct {
 	Text    string // as it is read, without markup
 	ReplyTo string
 	Buttons []string // labels
+	File    *SeenFile
+}
+
+// SeenFile is a file in a message of the bot.
+type SeenFile struct {
+	Name  string
+	Data  []byte // of an image that is shown as one: whatever the platform makes of it
+	Image bool   // shown as an image
 }
 
 // Trouble is what may befall an account.
@@ -100,6 +119,7 @@ const (
 	Silent      Trouble = "silent"        // a send takes effect and is never answered
 	CutAfter    Trouble = "cut after"     // a send takes effect, and then its connection is cut without an answer
 	CutBefore   Trouble = "cut before"    // a send arrives, has no effect, and its connection is cut without an answer
+	CutFile     Trouble = "cut file"      // a file that is fetched breaks off in its middle
 	ChatGone    Trouble = "chat gone"     // Shared does not exist for us any more
 	ThreadGone  Trouble = "thread gone"   // Thread does not exist any more
 	Blocked     Trouble = "blocked"       // Alice wants no messages from us: Direct

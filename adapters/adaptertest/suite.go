@@ -26,7 +26,7 @@ type behaviour struct {
 // behaviours is the table.
 func behaviours() []behaviour {
 	var all []behaviour
-	for _, part := range [][]behaviour{inbound(), outbound(), offered(), connection()} {
+	for _, part := range [][]behaviour{inbound(), outbound(), offered(), files(), connection()} {
 		all = append(all, part...)
 	}
 	return all

@@ -139,6 +139,11 @@ func (c *client) call(ctx context.Context, base, method string, params any) (jso
 // repeat a POST. What is left: without a connection, or with a body that could not be written to its end, the server has
 // no complete request, and nothing was sent. Once the request went out, no error proves anything: it may have arrived.
 func (c *client) exchange(req *http.Request, body []byte) (json.RawMessage, error) {
+	return c.exchangeBody(req, int64(len(body)), func() io.Reader { return bytes.NewReader(body) })
+}
+
+// exchangeBody is exchange with a body of a size that is read anew for each repetition.
+func (c *client) exchangeBody(req *http.Request, size int64, body func() io.Reader) (json.RawMessage, error) {
 	var sent atomic.Bool
 	trace := &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }, // from here on, bytes may flow
@@ -150,10 +155,10 @@ func (c *client) exchange(req *http.Request, body []byte) (json.RawMessage, erro
 		GetConn: func(string) { sent.Store(false) }, // a repetition begins with nothing sent, too
 	}
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(body()), nil }
 	req.Body, _ = req.GetBody()
-	req.ContentLength = int64(len(body))
-	if len(body) == 0 {
+	req.ContentLength = size
+	if size == 0 {
 		req.Body = http.NoBody
 	}
 	resp, err := c.http.Do(req)

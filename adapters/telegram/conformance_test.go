@@ -14,7 +14,7 @@ import (
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
-// What every adapter has to do: D-03 D-05 D-28 N-03 N-05 N-06 N-16 R-08 R-09 S-01 X-08 X-13.
+// What every adapter has to do: D-03 D-05 D-27 D-28 N-03 N-05 N-06 N-16 R-08 R-09 S-01 X-08 X-13.
 func TestConformance(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, n *adaptertest.Network) adaptertest.Platform {
 		tg := telegramWith(token)
@@ -88,7 +88,12 @@ func (p *platform) Who(person adaptertest.Person) string { return fmt.Sprint(who
 func (p *platform) Say(s adaptertest.Post) string {
 	id, topic := where(s.At)
 	reply, _ := strconv.ParseInt(s.ReplyTo, 10, 64)
-	message, update := p.tg.Say(faketelegram.Post{Chat: id, Thread: topic, From: who(s.From), Text: s.Text, ReplyTo: reply})
+	post := faketelegram.Post{Chat: id, Thread: topic, From: who(s.From), Text: s.Text, ReplyTo: reply, Album: s.Album}
+	if f := s.File; f != nil {
+		kind := map[chat.FileKind]string{chat.Photo: "photo", chat.Voice: "voice", chat.Document: "document"}[f.Kind]
+		post.File = &faketelegram.File{Kind: kind, Name: f.Name, MIME: f.MIME, Data: f.Data, Size: f.Size}
+	}
+	message, update := p.tg.Say(post)
 	p.last = func() { p.tg.Repeat(update) }
 	return fmt.Sprint(message)
 }
@@ -128,6 +133,9 @@ func (p *platform) Seen(at adaptertest.Place) []adaptertest.Seen {
 		if m.ReplyTo != 0 {
 			s.ReplyTo = fmt.Sprint(m.ReplyTo)
 		}
+		if f := m.File; f != nil {
+			s.File = &adaptertest.SeenFile{Name: f.Name, Data: f.Data, Image: f.Kind == "photo"}
+		}
 		for _, b := range m.Buttons {
 			s.Buttons = append(s.Buttons, b.Text)
 		}
@@ -136,7 +144,9 @@ func (p *platform) Seen(at adaptertest.Place) []adaptertest.Seen {
 	return out
 }
 
-func (p *platform) Sends() int { return len(p.tg.Calls("sendMessage")) }
+func (p *platform) Sends() int {
+	return len(p.tg.Calls("sendMessage")) + len(p.tg.Calls("sendDocument")) + len(p.tg.Calls("sendPhoto"))
+}
 
 func (p *platform) Strike(trouble adaptertest.Trouble) {
 	var f faketelegram.Fault
@@ -152,6 +162,9 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		f.Drop, f.Stored = true, true
 	case adaptertest.CutBefore:
 		f.Drop = true
+	case adaptertest.CutFile:
+		p.tg.Add(faketelegram.Fault{Method: "download", Drop: true})
+		return
 	case adaptertest.ChatGone:
 		p.tg.Forget(super)
 		return
@@ -168,7 +181,7 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		p.tg.Revoke(true)
 		return
 	}
-	for _, method := range []string{"sendMessage", "editMessageText"} {
+	for _, method := range []string{"sendMessage", "sendDocument", "sendPhoto", "editMessageText"} {
 		f.Method = method
 		p.tg.Add(f)
 	}

@@ -52,10 +52,13 @@ func refusal(e *apiError) chat.Class {
 		class chat.Class
 		words []string
 	}{
-		{chat.ClassMarkup, []string{"can't parse entities", "entity_bounds_invalid", "entity_textlink_url_invalid"}},
+		{chat.ClassMarkup, []string{
+			"can't parse entities", "entity_bounds_invalid", "entity_textlink_url_invalid",
+			"photo_invalid_dimensions", "image_process_failed", "photo_save_file_invalid",
+		}}, // not to be shown as a photo
 		{chat.ClassThreadGone, []string{"message thread not found", "topic_deleted", "topic_id_invalid"}},
 		{chat.ClassChatGone, []string{"chat not found", "peer_id_invalid", "group chat was deactivated", "group chat was deleted"}},
-		{chat.ClassTooLong, []string{"message is too long", "message_too_long"}},
+		{chat.ClassTooLong, []string{"message is too long", "message_too_long", "caption is too long", "file is too big"}},
 		{chat.ClassBlocked, []string{"not enough rights", "have no rights", "chat_write_forbidden", "chat_restricted", "user_is_blocked"}},
 	} {
 		for _, w := range k.words {

@@ -62,7 +62,7 @@ func (o Options) String() string {
 // GoString leaves the token out.
 func (o Options) GoString() string { return o.String() }
 
-// Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Menu, and what is in edit.go.
+// Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Menu, and what is in edit.go and files.go.
 type Adapter struct {
 	options Options
 	account chat.Account
@@ -77,6 +77,9 @@ var (
 	_ chat.Adapter = (*Adapter)(nil)
 	_ chat.Typer   = (*Adapter)(nil)
 	_ chat.Menu    = (*Adapter)(nil)
+
+	_ chat.Fetcher    = (*Adapter)(nil)
+	_ chat.FileSender = (*Adapter)(nil)
 )
 
 // ErrToken is what New returns for a token that cannot be one. It never holds the token.

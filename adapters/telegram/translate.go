@@ -74,8 +74,8 @@ func (t *translator) message(m *models.Message) *chat.Message {
 	if text == "" {
 		text, marks = m.Caption, m.CaptionEntities
 	}
-	lacking := unsupported(m)
-	if text == "" && len(lacking) == 0 || m.From == nil && m.SenderChat == nil {
+	lacking, came := unsupported(m), files(m)
+	if text == "" && len(lacking) == 0 && len(came) == 0 || m.From == nil && m.SenderChat == nil {
 		return nil
 	}
 	said := t.read(text, marks)
@@ -84,7 +84,7 @@ func (t *translator) message(m *models.Message) *chat.Message {
 	}
 	out := &chat.Message{
 		Address: t.place(m),
-		ID:      formatID(int64(m.ID)), Text: said.text, SentAt: time.Unix(int64(m.Date), 0).UTC(), Unsupported: lacking,
+		ID:      formatID(int64(m.ID)), Text: said.text, SentAt: time.Unix(int64(m.Date), 0).UTC(), Files: came, Album: m.MediaGroupID, Unsupported: lacking,
 		Addressed: said.addressed || m.Chat.Type == models.ChatTypePrivate || t.answersUs(m),
 	}
 	out.Address.Person, out.PersonName, out.FromBot = sender(m)
@@ -125,21 +125,13 @@ func sender(m *models.Message) (id, name string, bot bool) {
 
 func fullName(u *models.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
-// unsupported lists what a message carries besides its text.
+// unsupported lists what a message carries besides its text and its files.
 func unsupported(m *models.Message) []string {
 	var out []string
 	for _, k := range []struct {
 		name string
 		has  bool
 	}{
-		{"photo", len(m.Photo) > 0},
-		{"voice", m.Voice != nil},
-		{"audio", m.Audio != nil},
-		{"video", m.Video != nil},
-		{"video_note", m.VideoNote != nil},
-		{"animation", m.Animation != nil},
-		{"document", m.Document != nil && m.Animation == nil}, // an animation comes as both
-		{"sticker", m.Sticker != nil},
 		{"story", m.Story != nil},
 		{"paid_media", m.PaidMedia != nil},
 		{"contact", m.Contact != nil},

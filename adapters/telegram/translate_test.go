@@ -141,28 +141,35 @@ func TestCommandForAnotherBot(t *testing.T) {
 	}
 }
 
-// What a message carries besides its text is named; its caption is its text.
+// The files of a message are told with all that is needed to fetch them; what is no file is named; a caption is the text.
 func TestMedia(t *testing.T) {
 	w := start(t)
 	file := map[string]any{"file_id": "x", "file_unique_id": "y"}
+	sized := map[string]any{"file_id": "x", "file_size": 9, "mime_type": "a/b", "file_name": "n"}
 	cases := []struct {
-		more map[string]any
-		text string
-		want []string
+		more  map[string]any
+		text  string
+		files []chat.File
+		want  []string
 	}{
-		{map[string]any{"photo": []any{file}, "caption": "look", "caption_entities": []any{}}, "look", []string{"photo"}},
-		{map[string]any{"voice": file}, "", []string{"voice"}},
-		{map[string]any{"document": file, "caption": "@homing_bot read", "caption_entities": []any{map[string]any{"type": "mention", "offset": 0, "length": 11}}}, "read", []string{"document"}},
-		{map[string]any{"animation": file, "document": file}, "", []string{"animation"}},
-		{map[string]any{"sticker": file}, "", []string{"sticker"}},
-		{map[string]any{"venue": map[string]any{"title": "x", "location": map[string]any{}}, "location": map[string]any{}}, "", []string{"venue"}},
+		{map[string]any{"photo": []any{map[string]any{"file_id": "small"}, sized}, "caption": "look", "caption_entities": []any{}}, "look", []chat.File{{Kind: chat.Photo, MIME: "image/jpeg", Size: 9, Ref: "x"}}, nil},
+		{map[string]any{"voice": sized}, "", []chat.File{{Kind: chat.Voice, MIME: "a/b", Size: 9, Ref: "x"}}, nil},
+		{map[string]any{"audio": sized}, "", []chat.File{{Kind: chat.Audio, Name: "n", MIME: "a/b", Size: 9, Ref: "x"}}, nil},
+		{map[string]any{"video": sized}, "", []chat.File{{Kind: chat.Video, Name: "n", MIME: "a/b", Size: 9, Ref: "x"}}, nil},
+		{map[string]any{"video_note": file}, "", []chat.File{{Kind: chat.Video, MIME: "video/mp4", Ref: "x"}}, nil},
+		{map[string]any{"document": file, "caption": "@homing_bot read", "caption_entities": []any{map[string]any{"type": "mention", "offset": 0, "length": 11}}}, "read", []chat.File{{Kind: chat.Document, Ref: "x"}}, nil},
+		{map[string]any{"animation": file, "document": file}, "", []chat.File{{Kind: chat.Animation, Ref: "x"}}, nil},
+		{map[string]any{"sticker": map[string]any{"file_id": "x", "emoji": "🦦"}}, "", []chat.File{{Kind: chat.Sticker, Name: "🦦", MIME: "image/webp", Ref: "x"}}, nil},
+		{map[string]any{"sticker": map[string]any{"file_id": "x", "is_animated": true}}, "", []chat.File{{Kind: chat.Sticker, MIME: "application/x-tgsticker", Ref: "x"}}, nil},
+		{map[string]any{"sticker": map[string]any{"file_id": "x", "is_video": true}}, "", []chat.File{{Kind: chat.Sticker, MIME: "video/webm", Ref: "x"}}, nil},
+		{map[string]any{"venue": map[string]any{"title": "x", "location": map[string]any{}}, "location": map[string]any{}}, "", nil, []string{"venue"}},
 	}
 	var posts []faketelegram.Post
 	for _, c := range cases {
 		posts = append(posts, faketelegram.Post{Chat: super, From: alice, More: c.more})
 	}
 	for i, e := range w.hear(posts...) {
-		if e.Message == nil || e.Message.Text != cases[i].text || !cmp.Equal(e.Message.Unsupported, cases[i].want) {
+		if e.Message == nil || e.Message.Text != cases[i].text || !cmp.Equal(e.Message.Unsupported, cases[i].want) || !cmp.Equal(e.Message.Files, cases[i].files) {
 			t.Errorf("%v: %+v", cases[i].more, e.Message)
 		}
 	}

@@ -27,6 +27,12 @@ func (s *Server) call(ctx context.Context, method string, p map[string]string) r
 		return result(true)
 	case "sendmessage":
 		return s.send(p)
+	case "senddocument":
+		return s.sendFile("document", p)
+	case "sendphoto":
+		return s.sendFile("photo", p)
+	case "getfile":
+		return s.getFile(p["file_id"])
 	case "editmessagetext":
 		return s.edit(p)
 	case "deletemessage":

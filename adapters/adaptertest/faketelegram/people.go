@@ -22,6 +22,7 @@ type Message struct {
 	At               time.Time
 	EditedAt         time.Time
 	Buttons          []Button
+	File             *File
 }
 
 // room is a chat.
@@ -43,6 +44,8 @@ type Post struct {
 	Chat, Thread, From int64
 	Text               string
 	ReplyTo            int64
+	File               *File
+	Album              string
 	// More holds further fields of the message, such as "photo", or replaces some; with Text in "caption" for media.
 	More map[string]any
 }
@@ -137,6 +140,17 @@ func (s *Server) Say(p Post) (message, updateID int64) {
 			"is_topic_message": true, "forum_topic_created": map[string]any{"name": r.topics[p.Thread], "icon_color": 1},
 		}
 	}
+	if p.File != nil {
+		if body["text"] != nil {
+			body["caption"], body["caption_entities"] = body["text"], m.Entities
+			delete(body, "text")
+			delete(body, "entities")
+		}
+		attach(body, *p.File, s.keep(*p.File))
+	}
+	if p.Album != "" {
+		body["media_group_id"] = p.Album
+	}
 	maps.Copy(body, p.More)
 	return m.ID, s.push("message", encode(body))
 }
@@ -217,7 +231,7 @@ func (s *Server) Visible(chat int64) []Message {
 	var out []Message
 	if r := s.chats[chat]; r != nil {
 		for _, m := range r.posts {
-			if m.From == s.bot.ID && !m.Deleted && m.Text != "" {
+			if m.From == s.bot.ID && !m.Deleted && (m.Text != "" || m.File != nil) {
 				out = append(out, *m)
 			}
 		}

@@ -43,6 +43,7 @@ type Server struct {
 	commands []Command
 	calls    []Call
 	faults   []*Fault
+	files    []*stored
 }
 
 // User is a person or a bot.
@@ -175,6 +176,10 @@ func (s *Server) change() {
 
 // ServeHTTP answers one API call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if path, ok := strings.CutPrefix(r.URL.Path, "/file/bot"+s.token+"/"); ok {
+		s.download(w, r, path)
+		return
+	}
 	token, method, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
 	params, err := form(r)
 	if err != nil {
@@ -236,6 +241,22 @@ func form(r *http.Request) (map[string]string, error) {
 	}
 	for k, v := range r.Form {
 		out[k] = v[0]
+	}
+	if r.MultipartForm == nil {
+		return out, nil
+	}
+	defer func() { _ = r.MultipartForm.RemoveAll() }()
+	for k, v := range r.MultipartForm.File { // a file is a parameter like any other, and its name one besides
+		f, err := v[0].Open()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(f)
+		_ = f.Close()
+		if err != nil {
+			return nil, err
+		}
+		out[k], out[k+".name"] = string(content), v[0].Filename
 	}
 	return out, nil
 }
