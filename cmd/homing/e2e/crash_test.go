@@ -33,6 +33,8 @@ func TestKilledAnywhere(t *testing.T) {
 			{"delegation", (*crash).delegation, "answered.after:1 answered.after:2 answered.before:3 answered.after:3 answered.before:4 answered.after:4 claim.before:2 claim.after:2 send_done.before:2"},
 			{"delegation, owner busy", (*crash).delegationBusy, "answered.before:4 answered.after:4"},
 			{"handoff", (*crash).handoff, "answered.after:3 started.after answered.before:4 answered.after:4 answered.after:5 ended.before ended.after answered.after:7 claim.after:3 send_done.before:3"},
+			{"file of a person", (*crash).fileIn, "receive.before receive.after fetched.before fetched.after answered.after"},
+			{"file of the agent", (*crash).fileOut, "answered.after:1 tool_done.before tool_done.after claim.before claim.after send_done.before send_done.after"},
 			{"new", (*crash).newConversation, "receive.before:2 receive.after:2 claim.after:2 send_done.before:2 ended.before ended.after receive.after:4 answered.after:4 send_done.before:5"},
 		} {
 			for point := range strings.FieldsSeq(row.points) {
