@@ -118,6 +118,7 @@ func (o *Overlay) toolDone(r ToolDone) (Answer, error) {
 	}
 	if to, ok := o.chatFor(a.Session); ok && r.Tell != "" {
 		o.say(to.address, r.Tell, "", string(a.Turn), to.session, a.Turn)
+		o.pass(to.address, "")
 	}
 	o.resolve(r.Action, r.Result, r.Failed)
 	o.proceed(a.Turn)

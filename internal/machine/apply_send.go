@@ -64,6 +64,7 @@ func (o *Overlay) sendFile(a Action, f delivery.File) (string, bool) {
 		m.ReplyTo = t.ReplyTo
 	}
 	o.enqueue(m)
+	o.pass(m.To, "") // the answer comes below the file, not into what stands above it
 	t.Outgoing = with(t.Outgoing, m.ID)
 	o.turns.put(t.ID, t)
 	return tool.JSON(tool.Queued{Status: "queued", Outgoing: string(m.ID), Name: f.Name, Bytes: f.Size}), false
