@@ -157,5 +157,5 @@ func (g *Gateway) observe(e machine.Observe) {
 	}
 	g.log.Info("the platform was asked for a message", zap.String("platform", string(m.To.Platform)), zap.String("outgoing", string(m.ID)),
 		zap.Bool("found", s.Found), zap.Error(s.Err()))
-	g.report(context.WithoutCancel(g.work), machine.Observed{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Sighting: s})
+	g.report(context.WithoutCancel(g.work), machine.Observed{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Look: m.Waits, Sighting: s})
 }

@@ -109,7 +109,7 @@ func (o *Overlay) sendDone(r SendDone) (Answer, error) {
 // observed takes what the platform said to the question whether a part had arrived.
 func (o *Overlay) observed(r Observed) (Answer, error) {
 	m, ok := o.outgoing.get(r.Outgoing)
-	if !ok || m.Doubt == "" || r.Part != m.Current() || r.Try != m.Tries {
+	if !ok || m.Doubt == "" || r.Part != m.Current() || r.Try != m.Tries || r.Look != m.Waits {
 		return Answer{}, ErrStale
 	}
 	o.goOn(delivery.Observed(m, r.Part, r.Sighting, o.now, o.policy(m.Profile).Delivery))

@@ -198,7 +198,7 @@ func (w *world) look(l line) error {
 	if err != nil {
 		return err
 	}
-	r := machine.Observed{Outgoing: m.ID, Part: m.Current(), Try: m.Tries}
+	r := machine.Observed{Outgoing: m.ID, Part: m.Current(), Try: m.Tries, Look: m.Waits}
 	switch {
 	case l.has("found"):
 		r.Sighting.Found, r.Sighting.Receipt = true, chat.Receipt{MessageID: fmt.Sprintf("%s.%d", w.names.of(string(m.ID)), m.Current())}

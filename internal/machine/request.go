@@ -190,6 +190,7 @@ type Observed struct {
 	Outgoing id.Outgoing
 	Part     int
 	Try      int // Outgoing.Tries as the Observe had it
+	Look     int // Outgoing.Waits as the Observe had it: a look that came to nothing is followed by another one
 	Sighting delivery.Sighting
 }
 
