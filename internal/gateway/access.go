@@ -41,15 +41,19 @@ const (
 	NotForUs                  // said to others
 	IfTakePart                // in a thread without a mention: ours if we took part in it
 	ForUs
+	BotForUs // of another bot that mentions us: answered within a quota
 )
 
-// Hear decides on a message: who may talk, and whether it is meant for us. Other bots are not answered.
+// Hear decides on a message: who may talk, and whether it is meant for us. Other bots are heard only where they
+// mention us.
 func (a Access) Hear(m chat.Message) Hearing {
 	switch {
-	case m.FromBot:
+	case m.FromBot && (!m.Addressed || m.Address.Type == chat.Direct):
 		return NotForUs
 	case !a.Allows(m.Address.Person):
 		return Denied
+	case m.FromBot:
+		return BotForUs
 	case m.Addressed || m.Address.Type == chat.Direct || !a.RequireMention:
 		return ForUs
 	case m.Address.Type == chat.Thread:

@@ -15,8 +15,7 @@ func TestHear(t *testing.T) {
 	in := func(kind chat.PlaceType, person string, addressed bool) chat.Message {
 		return chat.Message{Address: chat.Address{Type: kind, Chat: "-5", Person: person}, PersonName: "1001", Addressed: addressed}
 	}
-	bot := in(chat.Direct, "1001", true)
-	bot.FromBot = true
+	bot := func(m chat.Message) chat.Message { m.FromBot = true; return m }
 	for name, tt := range map[string]struct {
 		access  gateway.Access
 		message chat.Message
@@ -33,7 +32,10 @@ func TestHear(t *testing.T) {
 		"listed, a thread without a mention":   {listed, in(chat.Thread, "1001", false), gateway.IfTakePart},
 		"stranger, a thread without a mention": {listed, in(chat.Thread, "6666", false), gateway.Denied},
 		"open, no mention wanted":              {open, in(chat.Group, "6666", false), gateway.ForUs},
-		"another bot":                          {open, bot, gateway.NotForUs},
+		"another bot, direct":                  {open, bot(in(chat.Direct, "7", true)), gateway.NotForUs},
+		"another bot, a mention":               {open, bot(in(chat.Channel, "7", true)), gateway.BotForUs},
+		"another bot, no mention":              {open, bot(in(chat.Thread, "7", false)), gateway.NotForUs},
+		"a bot that is not listed":             {listed, bot(in(chat.Group, "7", true)), gateway.Denied},
 	} {
 		if got := tt.access.Hear(tt.message); got != tt.want {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)

@@ -100,6 +100,7 @@ type account struct {
 	success time.Time // of any call
 	parked  bool      // nothing can be sent until the account is up again
 	held    []machine.Effect
+	bots    map[string]botQuota // by chat and thread
 }
 
 func newAccount(g *Gateway, o AccountOptions, at machine.Position) *account {

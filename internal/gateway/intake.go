@@ -47,6 +47,11 @@ func (a *account) hear(r *machine.Receive, m chat.Message) {
 	case Denied:
 		a.log.Info("message denied: the person is not on the list", zap.String("person", m.Address.Person), zap.String("chat", m.Address.Chat))
 		return
+	case BotForUs:
+		if !a.hearsBot(m.Address.Chat+":"+m.Address.Thread, time.Now()) {
+			a.log.Info("another bot talks too much here: it is not answered for a while", zap.String("chat", m.Address.Chat))
+			return
+		}
 	case NotForUs:
 		if m.Album == "" || m.FromBot {
 			return

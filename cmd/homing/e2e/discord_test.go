@@ -209,3 +209,40 @@ func TestDiscordThreadsAndCommands(t *testing.T) {
 		t.Errorf("closed with %v, want a good-bye", c)
 	}
 }
+
+// another bot that is on the list is answered where it mentions us, and nowhere else, and not for ever.
+func TestDiscordOtherBots(t *testing.T) {
+	const bot = "100000000000007777"
+	w := newWorld(t, settings{"platforms.telegram.token": nil})
+	w.withDiscord()
+	w.dc.OtherBot(bot, "otherbot")
+	w.config["platforms.discord.allowed_users"] = []string{fmt.Sprint(discordOwner), bot}
+	w.configure()
+	w.answers("your turn", "<@"+bot+"> no, yours")
+	w.start()
+	said := func(text string) {
+		w.dc.Say(fakediscord.Post{Channel: fmt.Sprint(channel), From: bot, Text: text})
+	}
+	said("your turn, whoever")
+	for range 40 {
+		said("<@" + discordBot + "> your turn")
+	}
+	p := w.discordChannel()
+	w.answers("hello", "hello to you")
+	p.ask("hello", "hello to you") // a person is answered all the same, and after what came before
+	w.until("the bot's talk is over", func() bool { return len(w.sessions()) == 2 && len(p.queue()) == 0 })
+	texts := 0
+	for _, s := range w.sessions() {
+		for _, c := range contents(read[session](w, "sessions", "show", s.ID)) {
+			if strings.Contains(c, "your turn") && !strings.Contains(c, "no, yours") {
+				texts++
+			}
+			if strings.Contains(c, "whoever") {
+				t.Error("a bot that did not mention us was heard")
+			}
+		}
+	}
+	if texts != 20 {
+		t.Errorf("%d texts of the bot were taken, want 20", texts)
+	}
+}
