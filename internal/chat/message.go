@@ -66,8 +66,8 @@ type Outbound struct {
 
 // Button is a command that a person need not type: pressing it is a Message whose text is the command.
 type Button struct {
-	Label   string
-	Command string // with its slash, at most 64 bytes (Telegram's limit of callback_data)
+	Label   string `json:"label"`
+	Command string `json:"command"` // with its slash, at most 64 bytes (Telegram's limit of callback_data)
 }
 
 // Receipt is what a platform says of a message that it took.

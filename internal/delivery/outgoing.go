@@ -54,11 +54,13 @@ type Outgoing struct {
 	Session id.Session   `json:"session,omitempty"`
 	Turn    id.Turn      `json:"turn,omitempty"`
 	// Cause is the id of what it tells of: a turn, a completion, or a person's command.
-	Cause   string       `json:"cause,omitempty"`
-	Text    string       `json:"text"` // Markdown
-	ReplyTo string       `json:"reply_to,omitempty"`
-	State   MessageState `json:"state"`
-	Parts   []Part       `json:"parts,omitempty"`
+	Cause string `json:"cause,omitempty"`
+	Text  string `json:"text"` // Markdown
+	// Buttons stand under the last part, where the platform has them.
+	Buttons []chat.Button `json:"buttons,omitempty"`
+	ReplyTo string        `json:"reply_to,omitempty"`
+	State   MessageState  `json:"state"`
+	Parts   []Part        `json:"parts,omitempty"`
 	// Idempotent is the platform's word that a repeat under the same key makes no second message.
 	Idempotent bool `json:"idempotent,omitempty"`
 	// Observable is the platform's word that it can be asked whether a part arrived.

@@ -33,7 +33,7 @@ func chatCommands() []chatCommand {
 		{"undo", "take your last text and all that was said after it out of the agent's mind", false},
 		{"compact", "sum up what was said so far, so that the conversation takes less of the model's memory", false},
 		{"undelivered", "results that came after their conversation had ended", false},
-		{"tasks", "delegated work and processes", false},
+		{"tasks", "delegated work and processes; /tasks stop ID stops one", false},
 		{"why", "why the last result came here", false},
 		{"selftest", "for admins: put the gateway to the test in this very chat", false},
 		{"platform", "for admins: /platform list, /platform pause NAME, /platform resume NAME", false},
@@ -95,6 +95,8 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 		return g.compactCommand(key)
 	case machine.CommandSelftest:
 		return g.selftest(a, m)
+	case machine.CommandTasks:
+		return g.stopTask(key, arg)
 	case machine.CommandPlatform:
 		return g.platform(a, m, arg)
 	}
@@ -103,6 +105,28 @@ func (g *Gateway) command(a *account, m chat.Message, key chat.Key, name, arg st
 		return nil, "That could not be looked up: " + err.Error()
 	}
 	return nil, reply
+}
+
+// tasksReply is the answer to /tasks.
+func (g *Gateway) tasksReply(key chat.Key) (string, []chat.Button) {
+	text, stops, err := view.Tasks(g.o.Store, key)
+	if err != nil {
+		return "That could not be looked up: " + err.Error(), nil
+	}
+	return text, stops
+}
+
+// stopTask decides on /tasks stop ID.
+func (g *Gateway) stopTask(key chat.Key, arg string) (*machine.Command, string) {
+	verb, typed, _ := strings.Cut(arg, " ")
+	if verb != "stop" || typed == "" {
+		return nil, "/tasks lists what runs, " + view.StopTask + "ID stops one of them."
+	}
+	task, err := view.TaskOf(g.o.Store, key, strings.TrimSpace(typed))
+	if err != nil {
+		return nil, err.Error()
+	}
+	return &machine.Command{Name: machine.CommandTasks, Task: task}, ""
 }
 
 func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (string, error) {
@@ -128,8 +152,6 @@ func (g *Gateway) reply(a *account, m chat.Message, key chat.Key, name string) (
 		return view.SessionsText(g.o.Store, key, a.access.Admin(m.Address.Person))
 	case "undelivered":
 		return view.UndeliveredText(g.o.Store, key)
-	case "tasks":
-		return view.TasksText(g.o.Store, key)
 	case "why":
 		return view.WhyText(g.o.Store, key, time.Now())
 	}

@@ -64,7 +64,11 @@ func (a *account) hear(r *machine.Receive, m chat.Message) {
 	key := chat.KeyOf(m.Address, r.Keying)
 	text := strings.TrimSpace(m.Text)
 	if name, arg, ok := parseCommand(text); ok && !r.OnlyIfAlbum {
-		r.Command, r.Reply = a.g.command(a, m, key, name, arg)
+		if name == machine.CommandTasks && arg == "" {
+			r.Reply, r.Buttons = a.g.tasksReply(key)
+		} else {
+			r.Command, r.Reply = a.g.command(a, m, key, name, arg)
+		}
 		r.Message = &m
 		return
 	}

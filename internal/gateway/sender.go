@@ -129,7 +129,11 @@ func (g *Gateway) attempt(m delivery.Outgoing, part int) (context.Context, conte
 // outbound is a part as the adapter sends it, or looks for it.
 func outbound(m delivery.Outgoing, part int) chat.Outbound {
 	text, plain := m.Body(part)
-	return chat.Outbound{To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(part)}
+	out := chat.Outbound{To: m.To, Text: text, Plain: plain, ReplyTo: m.ReplyTo, Key: m.Key(part)}
+	if part == len(m.Parts)-1 {
+		out.Buttons = m.Buttons
+	}
+	return out
 }
 
 // observe asks the platform whether a part arrived whose outcome is not known. For an account that is not there it waits.

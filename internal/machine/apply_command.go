@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ const (
 	CommandRetry   = "retry"
 	CommandUndo    = "undo"
 	CommandCompact = "compact"
+	CommandTasks   = "tasks"
 
 	CommandSelftest = "selftest"
 	CommandPlatform = "platform"
@@ -46,6 +48,8 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 		sid, text = o.compact(key, replyTo(m))
 	case CommandSelftest:
 		sid, text = o.selftest(key, m)
+	case CommandTasks:
+		text = o.stopTask(c.Task)
 	case CommandPlatform:
 		text = o.pausePlatform(c, m.Address.Person)
 	default:
@@ -53,6 +57,19 @@ func (o *Overlay) command(key chat.Key, m chat.Message, c Command) (Answer, erro
 	}
 	o.say(m.Address, text, replyTo(m), "", sid, "")
 	return Answer{Session: sid, Text: text}, nil
+}
+
+// stopTask stops delegated work or a process, as a person asked.
+func (o *Overlay) stopTask(task string) string {
+	stop := func() (Answer, error) { return o.stopDelegation(StopDelegation{id.Delegation(task)}) }
+	if strings.HasPrefix(task, id.PrefixProcess) {
+		stop = func() (Answer, error) { return o.killProcess(KillProcess{id.Process(task)}) }
+	}
+	a, err := stop()
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		return no.Text
+	}
+	return a.Text
 }
 
 func (o *Overlay) newConversation(key chat.Key) (id.Session, string) {

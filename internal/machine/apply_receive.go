@@ -55,7 +55,12 @@ func (o *Overlay) receive(r Receive) (Answer, error) {
 		return o.command(key, m, *r.Command)
 	}
 	if r.Reply != "" {
-		return Answer{Outgoing: o.say(m.Address, r.Reply, replyTo(m), r.Event, "", "")}, nil
+		mid := o.say(m.Address, r.Reply, replyTo(m), r.Event, "", "")
+		if out, ok := o.outgoing.get(mid); ok && len(r.Buttons) > 0 {
+			out.Buttons = r.Buttons
+			o.outgoing.put(mid, out)
+		}
+		return Answer{Outgoing: mid}, nil
 	}
 	o.resetIdle(key, m)
 	s := o.conversation(key)

@@ -32,7 +32,7 @@ func commands() map[string]func(*world, line) error {
 	return map[string]func(*world, line) error{
 		// people
 		"say": (*world).say, "new": (*world).command, "stop": (*world).command, "resume": (*world).command, "branch": (*world).command,
-		"retry": (*world).command, "undo": (*world).command, "compact": (*world).command, "selftest": (*world).command,
+		"retry": (*world).command, "undo": (*world).command, "compact": (*world).command, "tasks": (*world).command, "selftest": (*world).command,
 		"end": func(w *world, l line) error {
 			_, _ = w.apply(machine.EndSession{Session: w.session(l.word(0))})
 			return nil
@@ -140,6 +140,9 @@ func (w *world) command(l line) error {
 		return err
 	}
 	r.Command = &machine.Command{Name: l.name, Target: w.session(l.word(1)), Any: l.has("any")}
+	if l.name == machine.CommandTasks {
+		r.Command.Target, r.Command.Task = "", w.names.id(l.word(1))
+	}
 	r.Message.Text = "/" + l.name
 	w.report(r)
 	return nil

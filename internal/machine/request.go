@@ -27,10 +27,11 @@ type Receive struct {
 	OnlyIfPart bool
 	// OnlyIfAlbum takes it only as a piece of an album that is waited for: people address us in one piece.
 	OnlyIfAlbum bool
-	Steer       bool     // a running turn may take it at its next step
-	Shared      bool     // several people talk here: the text bears its speaker's name
-	Command     *Command // instead of a text for the agent
-	Reply       string   // a text to answer at once, without the agent
+	Steer       bool          // a running turn may take it at its next step
+	Shared      bool          // several people talk here: the text bears its speaker's name
+	Command     *Command      // instead of a text for the agent
+	Reply       string        // a text to answer at once, without the agent
+	Buttons     []chat.Button // under the reply
 	Moved       *chat.Moved
 	Aside       *chat.Aside
 }
@@ -39,7 +40,8 @@ type Receive struct {
 type Command struct {
 	Name   string // one of the Command… constants
 	Target id.Session
-	Any    bool // may resume a conversation of another place
+	Task   string // of CommandTasks: the id of what is to be stopped
+	Any    bool   // may resume a conversation of another place
 	// Account is whose service is to rest (Pause) or to go on.
 	Account chat.Account
 	Pause   bool

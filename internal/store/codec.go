@@ -118,6 +118,8 @@ func (f *fields) record(x any) bool {
 		f.attribution(x)
 	case *delivery.Part:
 		f.part(x)
+	case *chat.Button:
+		f.button(x)
 	case *chat.Address:
 		f.address(x)
 	default:

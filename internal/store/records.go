@@ -267,6 +267,12 @@ func (f *fields) outgoing(m *delivery.Outgoing) {
 	word(f, 26, &m.Doubt)
 	moment(f, 27, &m.BegunAt)
 	maybe(f, 28, &m.File)
+	many(f, 29, &m.Buttons)
+}
+
+func (f *fields) button(b *chat.Button) {
+	word(f, 1, &b.Label)
+	word(f, 2, &b.Command)
 }
 
 func (f *fields) sent(x *delivery.File) {

@@ -161,35 +161,92 @@ func of(db *store.DB, sid id.Session, key chat.Key) bool {
 	return false
 }
 
-// TasksText is the answer to /tasks.
-func TasksText(db *store.DB, key chat.Key) (string, error) {
-	ds, err := store.Each(db, machine.Delegations, "", func(d machine.Delegation) bool { return d.State == machine.DelegationRunning })
+// maxStops bounds the buttons under /tasks.
+const maxStops = 8
+
+// Tasks is the answer to /tasks, with a button to stop each of what runs.
+func Tasks(db *store.DB, key chat.Key) (string, []chat.Button, error) {
+	ds, ps, err := running(db, key)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var b strings.Builder
-	for _, d := range ds {
-		if !of(db, d.Session, key) {
-			continue
+	var stops []chat.Button
+	stop := func(task, label string) {
+		if len(stops) < maxStops {
+			stops = append(stops, chat.Button{Label: "■ Stop " + label, Command: StopTask + task})
 		}
+	}
+	for _, d := range ds {
 		fmt.Fprintf(&b, "\n- delegation %s, %s old", d.ID, machine.Age(time.Since(d.CreatedAt)))
 		for _, c := range d.Children {
 			fmt.Fprintf(&b, "\n  - %s %s: %s", c.Session, c.State, c.Goal)
 		}
+		stop(string(d.ID), shortened(d.Children[0].Goal))
 	}
-	ps, err := store.Each(db, machine.Processes, "", func(p machine.Process) bool { return !p.State.Ended() })
+	for _, p := range ps {
+		fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, machine.Age(time.Since(p.CreatedAt)), p.Command)
+		stop(string(p.ID), shortened(p.Command))
+	}
+	if b.Len() == 0 {
+		return "Nothing is running for this place.", nil, nil
+	}
+	return "Running for this place:" + b.String() + "\n\n" + StopTask + "ID stops one of them.", stops, nil
+}
+
+// StopTask is the command that stops a task of /tasks; its id follows.
+const StopTask = "/tasks stop "
+
+// shortened is a text as a button has room for it.
+func shortened(s string) string {
+	const most = 24
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > most {
+		return strings.TrimSpace(string(r[:most])) + "…"
+	}
+	return string(r)
+}
+
+// TaskOf finds delegated work or a process that runs for a place by what a person typed of its id.
+func TaskOf(db *store.DB, key chat.Key, typed string) (string, error) {
+	prefix, rest, err := id.Split(typed)
 	if err != nil {
 		return "", err
 	}
-	for _, p := range ps {
-		if of(db, p.Owner, key) {
-			fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, machine.Age(time.Since(p.CreatedAt)), p.Command)
+	ds, ps, err := running(db, key)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, d := range ds {
+		if strings.HasPrefix(string(d.ID), prefix+rest) {
+			found = append(found, string(d.ID))
 		}
 	}
-	if b.Len() == 0 {
-		return "Nothing is running for this place.", nil
+	for _, p := range ps {
+		if strings.HasPrefix(string(p.ID), prefix+rest) {
+			found = append(found, string(p.ID))
+		}
 	}
-	return "Running for this place:" + b.String(), nil
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("nothing that runs for this place is called %s; /tasks lists what does", typed)
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s could be %s or %s: give more of it", typed, found[0], found[1])
+}
+
+// running lists what was delegated and what was started for a place and is not over.
+func running(db *store.DB, key chat.Key) (ds []machine.Delegation, ps []machine.Process, err error) {
+	ds, err = store.Each(db, machine.Delegations, "", func(d machine.Delegation) bool {
+		return d.State == machine.DelegationRunning && of(db, d.Session, key)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	ps, err = store.Each(db, machine.Processes, "", func(p machine.Process) bool { return !p.State.Ended() && of(db, p.Owner, key) })
+	return ds, ps, err
 }
 
 // StatusText is the answer to /status.

@@ -242,3 +242,31 @@ func TestLetterCaseIsKeptToTheEnd(t *testing.T) {
 		t.Errorf("the model asked for is %q", got)
 	}
 }
+
+// [U-16]: what runs is listed on request with a button each; one press stops it, a stranger's does not.
+func TestTasksAreStoppedByAButton(t *testing.T) {
+	w := newWorld(t, nil)
+	p := w.direct()
+	w.model.Script(fake.Says("run"), background("sleep 1234"), fake.Say("it runs"))
+	w.model.When(fake.Says("[homing:process"), fake.Say("it was stopped"))
+	w.start()
+	p.ask("run", "it runs")
+	p.say("/tasks")
+	p.sees("Running for this place")
+	list := p.messages()[len(p.messages())-1]
+	if len(list.Buttons) != 1 || !strings.HasPrefix(list.Buttons[0].Text, "■ Stop sleep 1234") {
+		t.Fatalf("the buttons are %+v", list.Buttons)
+	}
+	state := func() string { return read[[]process](w, "processes", "ls")[0].State }
+	w.tg.Press(p.chat, list.ID, stranger, list.Buttons[0].Text)
+	w.contains("another task", p.command("/tasks stop proc_01ABCDEF"), "nothing that runs for this place")
+	if s := state(); s != "running" {
+		t.Errorf("after a stranger's press it is %s", s)
+	}
+	w.tg.Press(p.chat, list.ID, p.person, list.Buttons[0].Text)
+	p.sees("is being killed")
+	p.sees("it was stopped")
+	if s := state(); s != "killed" {
+		t.Errorf("after the press it is %s", s)
+	}
+}
