@@ -27,12 +27,10 @@ func (q botQuota) take(now time.Time) (botQuota, bool) {
 			heard = append(heard, t)
 		}
 	}
-	q.heard = heard
 	if len(heard) == botTurns {
 		return botQuota{until: now.Add(botSilence)}, false
 	}
-	q.heard = append(heard, now)
-	return q, true
+	return botQuota{heard: append(heard, now)}, true
 }
 
 // hearsBot decides on what another bot said to us in a chat. What is remembered is bounded by the chats in which bots talk,
