@@ -59,7 +59,7 @@ type Adapter interface {
 	Send(ctx context.Context, out Outbound) (Receipt, error)
 }
 
-// Typer is an adapter that can show that we are writing. The sign ends by itself; Renew says after how long.
+// Typer is an adapter that can show that we are writing. The sign ends by itself; TypingLasts says after how long.
 type Typer interface {
 	Typing(ctx context.Context, to Address) error
 	TypingLasts() time.Duration
@@ -126,7 +126,7 @@ const (
 	Refused Fault = "refused"
 	// Unknown: the request may have arrived.
 	Unknown Fault = "unknown"
-	// Moved: the chat has a new id, SendError.MovedTo; send again there.
+	// MovedChat: the chat has a new id, SendError.MovedTo; send again there.
 	MovedChat Fault = "moved"
 )
 

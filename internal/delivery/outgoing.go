@@ -224,8 +224,8 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 }
 
 // Recover returns a message that was in mid-send when the daemon died. A platform that deduplicates is asked again under
-// the same key, and one that can be asked is asked whether the part arrived; elsewhere the part goes once more with the mark, because nobody can tell whether it had arrived. A part
-// that bore the mark already is held as unknown.
+// the same key, and one that can be asked is asked whether the part arrived; elsewhere the part goes once more with the
+// mark, because nobody can tell whether it had arrived. A part that bore the mark already is held as unknown.
 func Recover(m Outgoing, now time.Time) Outgoing {
 	i := m.Current()
 	if i < 0 || m.Parts[i].State != Sending {

@@ -11,8 +11,8 @@ import (
 // For * _ ~ ` there is no escape. What works is the date: a client that cannot show one shows its fallback as it is, so an
 // impossible date with the character as its fallback is that character. jsx-slack does so
 // (https://github.com/yhatt/jsx-slack/blob/main/docs/about-escape-and-exact-mode.md). It is long, but nobody sees it, and
-// what a person copies is clean; a zero-width space beside the character would even make it markup. It is written only where the character could be markup: beside
-// a letter or digit on either side it cannot.
+// what a person copies is clean; a zero-width space beside the character would even make it markup. It is written only where
+// the character could be markup: beside a letter or digit on either side it cannot.
 var slack = dialect{
 	tags: slackTags, escape: slackEscape, fence: slackFence, label: slackLabel,
 	schemes: "http https mailto ", quotes: 1, fenced: true, nests: true, outside: true, countsMarkup: true, maxHref: maxHref, maxAddress: 2 * maxHref, reserve: 2 * len(slackLiteral+">"),

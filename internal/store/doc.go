@@ -11,9 +11,9 @@
 // conversations under "<route key>\x00<session>". The bucket "meta" holds the schema version under "schema", the machine's
 // own counters under "meta", and which log goes on from the tables under "log", while there is one.
 //
-// Values: sessions, routes, lanes, turns, actions, processes, completions, outgoing messages, entries, the journal, marks,
-// positions and the machine's counters are in protobuf's wire format (fields.go), with the numbers that records.go gives
-// their fields; a record that is zero has no bytes at all. Delegations, aliases and events set aside are JSON, as all
-// records were once. An old value is JSON until it is written again, and needs no migration: JSON begins with '{', which no
+// Values: sessions, routes, lanes, turns, actions, processes, completions, outgoing messages, previews, entries, the journal,
+// marks, positions and the machine's counters are in protobuf's wire format (fields.go), with the numbers that records.go gives
+// their fields; a record that is zero has no bytes at all. Delegations, aliases, pauses and events set aside are
+// JSON, as all records were once. An old value is JSON until it is written again, and needs no migration: JSON begins with '{', which no
 // value of the other form does.
 package store
