@@ -47,7 +47,7 @@ func FuzzSections(f *testing.F) {
 			return
 		}
 		left := func(s string) string { return strings.NewReplacer("`", "", "\n", "", " ", "").Replace(s) }
-		pieces := sections(text)
+		pieces := sections(text, false)
 		for _, p := range pieces {
 			if utf8.RuneCountInString(p) > maxSection || p == "" && len(pieces) > 1 {
 				t.Errorf("a piece of %d characters", utf8.RuneCountInString(p))
@@ -55,6 +55,10 @@ func FuzzSections(f *testing.F) {
 		}
 		if got := left(strings.Join(pieces, "")); got != left(text) {
 			t.Errorf("%d of %d characters are left", len(got), len(left(text)))
+		}
+		blanks := strings.NewReplacer("\n", "", " ", "")
+		if got := blanks.Replace(strings.Join(sections(text, true), "")); got != blanks.Replace(text) {
+			t.Errorf("plain text is not the same: %d characters of %d", len(got), len(text))
 		}
 	})
 }

@@ -57,7 +57,7 @@ func content(out chat.Outbound, switchedOff bool) []slack.MsgOption {
 		kind = slack.PlainTextType
 	}
 	var blocks []slack.Block
-	for _, piece := range sections(text) {
+	for _, piece := range sections(text, out.Plain) {
 		blocks = append(blocks, slack.NewSectionBlock(slack.NewTextBlockObject(kind, piece, false, false), nil, nil))
 	}
 	if len(out.Buttons) > 0 {

@@ -155,6 +155,20 @@ func TestLongTextWithButtons(t *testing.T) {
 	}
 }
 
+// D-12: what looks like a block of code in a long plain text is not closed and opened again where that is cut.
+func TestLongPlainTextWithButtons(t *testing.T) {
+	w := start(t)
+	text := "```\n" + strings.Repeat("a line\n", 500) + "end"
+	out := chat.Outbound{To: to(direct, ""), Text: text, Plain: true, Buttons: []chat.Button{{Label: "Stop", Command: "/stop"}}}
+	if _, err := w.a.Send(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	all := w.sl.Visible(direct)
+	if got := strings.Count(all[len(all)-1].Text(), "```"); got != 1 {
+		t.Errorf("%d fences are seen, want the one that was written", got)
+	}
+}
+
 // What arrived is found by its key: in channels, threads and direct chats, behind many other messages, also by a person's id.
 func TestObserve(t *testing.T) {
 	w := start(t)

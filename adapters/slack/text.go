@@ -84,8 +84,8 @@ func (a *Adapter) shown(ctx context.Context, target, label string) string {
 const maxSection = 3000
 
 // sections cuts a text into pieces that a section block takes: at a line's end or a blank where there is one, never within
-// an escape or a link, and a block of code that is cut is closed and opened again.
-func sections(text string) []string {
+// an escape or a link. In markup, a block of code that is cut is closed and opened again.
+func sections(text string, plain bool) []string {
 	const fence = "```"
 	var out []string
 	for utf8.RuneCountInString(text) > maxSection {
@@ -104,7 +104,7 @@ func sections(text string) []string {
 		}
 		piece := text[:cut]
 		text = text[cut+skip:]
-		if strings.Count(piece, fence)%2 == 1 {
+		if !plain && strings.Count(piece, fence)%2 == 1 {
 			piece, text = piece+"\n"+fence, fence+"\n"+text
 		}
 		out = append(out, piece)
