@@ -16,8 +16,8 @@ import (
 // pageLength is how many messages are asked for at once; Discord gives at most 100.
 const pageLength = 100
 
-// History admits what people wrote in a place after since. A message has the id that it had live, so that the core knows
-// it again.
+// History admits what people wrote in a place after since: the newest of it, the oldest first. A message has the id that it
+// had live, so that the core knows it again.
 func (a *Adapter) History(ctx context.Context, in chat.Address, since time.Time, limit int, admit chat.Admit) error {
 	if in.Type == chat.Direct && in.Chat == "" && isID(in.Person) {
 		var err error
@@ -32,28 +32,36 @@ func (a *Adapter) History(ctx context.Context, in chat.Address, since time.Time,
 	if me, _ := a.guilds.self(); me == "" {
 		return &chat.SendError{Fault: chat.Unreachable, Err: errors.New("not connected yet")}
 	}
-	after := lastID(since)
-	for {
-		page, whole, err := a.page(ctx, channelOf(in), after)
+	events, err := a.since(ctx, in, lastID(since), limit)
+	if err != nil {
+		return sendFault(in, err)
+	}
+	for _, e := range slices.Backward(events) {
+		if err := admit(ctx, e); err != nil {
+			return fmt.Errorf("admit message %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+// since gives what people wrote in a place after the message with the id oldest, the newest first.
+func (a *Adapter) since(ctx context.Context, in chat.Address, oldest uint64, limit int) (events []chat.Event, err error) {
+	for before := ""; ; {
+		page, more, err := a.page(ctx, channelOf(in), before)
 		if err != nil {
-			return sendFault(in, err)
+			return nil, err
 		}
 		for _, m := range page {
-			after = m.ID
-			out := a.message(&m, in)
-			if out == nil {
-				continue
+			if number(m.ID) <= oldest || len(events) == limit {
+				return events, nil
 			}
-			if limit == 0 {
-				return nil
-			}
-			limit--
-			if err := admit(ctx, chat.Event{ID: m.ID, Message: out}); err != nil {
-				return fmt.Errorf("admit message %s: %w", m.ID, err)
+			before = m.ID
+			if out := a.message(&m, in); out != nil {
+				events = append(events, chat.Event{ID: m.ID, Message: out})
 			}
 		}
-		if !whole || len(page) == 0 {
-			return nil
+		if !more || len(page) == 0 {
+			return events, nil
 		}
 	}
 }
@@ -73,12 +81,17 @@ func (a *Adapter) direct(ctx context.Context, person string) (string, error) {
 	return c.ID, nil
 }
 
-// page gives messages after one, the oldest first; whole tells that there may be more. One that cannot be read is left out.
-func (a *Adapter) page(ctx context.Context, channel, after string) (out []message, whole bool, err error) {
+// page gives the messages before one, or with "" the latest, the newest first; more tells that there may be more. One that
+// cannot be read is left out.
+func (a *Adapter) page(ctx context.Context, channel, before string) (out []message, more bool, err error) {
 	ctx, cancel := a.deadline(ctx)
 	defer cancel()
 	path := "channels/" + channel + "/messages"
-	answer, err := a.client.call(ctx, http.MethodGet, fmt.Sprintf("%s?after=%s&limit=%d", path, after, pageLength), "GET "+path, nil)
+	query := fmt.Sprintf("?limit=%d", pageLength)
+	if before != "" {
+		query += "&before=" + before
+	}
+	answer, err := a.client.call(ctx, http.MethodGet, path+query, "GET "+path, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -92,7 +105,7 @@ func (a *Adapter) page(ctx context.Context, channel, after string) (out []messag
 			out = append(out, m)
 		}
 	}
-	slices.SortFunc(out, func(a, b message) int { return cmp.Compare(number(a.ID), number(b.ID)) }) // ids count up
+	slices.SortFunc(out, func(a, b message) int { return cmp.Compare(number(b.ID), number(a.ID)) }) // ids count up
 	return out, len(list) == pageLength, nil
 }
 

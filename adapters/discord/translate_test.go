@@ -207,7 +207,7 @@ func TestHistory(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := w.a.History(t.Context(), inSquare(), since, 50, got.admit); !errors.Is(err, full) || len(got.events) != 2 {
+	if err := w.a.History(t.Context(), inSquare(), since, 500, got.admit); !errors.Is(err, full) || len(got.events) != 2 {
 		t.Errorf("%v after %d events", err, len(got.events))
 	}
 	w.dc.Hide(square, true)

@@ -131,9 +131,7 @@ func born(id string) time.Time {
 }
 
 // lastID is the greatest id of a time, which an id holds in milliseconds.
-func lastID(t time.Time) string {
-	return strconv.FormatInt(max((t.UnixMilli()-epoch)<<22|1<<22-1, 0), 10)
-}
+func lastID(t time.Time) uint64 { return uint64(max((t.UnixMilli()-epoch)<<22|1<<22-1, 0)) }
 
 // number is an id as a number, 0 for what is no id.
 func number(id string) uint64 {

@@ -93,8 +93,8 @@ type Observer interface {
 
 // Historian is an adapter that can be asked for what people wrote while it was not connected.
 type Historian interface {
-	// History admits what was written in a place after since, oldest first and at most limit events, each under the ID that
-	// it would have had live. It returns the first error of the platform or of admit. A direct place without a chat is the
+	// History admits what was written in a place after since, oldest first, each under the ID that it would have had live; of
+	// more than limit events the newest ones. It returns the first error of the platform or of admit. A direct place without a chat is the
 	// one of its person, if there is one.
 	History(ctx context.Context, place Address, since time.Time, limit int, admit Admit) error
 }
