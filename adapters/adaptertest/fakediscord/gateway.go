@@ -31,7 +31,6 @@ type gateway struct {
 	last     time.Time
 	refusal  int  // close code for whoever identifies or resumes
 	silent   bool // new sockets are accepted and told nothing
-	deaf     bool // heartbeats are not acknowledged
 	forgets  bool // sessions cannot be resumed
 	revoked  bool // the token is valid no longer
 	first    []any
@@ -86,9 +85,6 @@ func (s *Server) set(f func()) {
 	s.change()
 }
 
-// Heartbeat sets the interval that is announced.
-func (s *Server) Heartbeat(d time.Duration) { s.set(func() { s.interval = d }) }
-
 // Budget sets how many identifies are left today.
 func (s *Server) Budget(n int) { s.set(func() { s.budget = n }) }
 
@@ -102,9 +98,6 @@ func (s *Server) Revoke(on bool) {
 		s.Hang(4004)
 	}
 }
-
-// Deaf leaves heartbeats without an answer.
-func (s *Server) Deaf(on bool) { s.set(func() { s.deaf = on }) }
 
 // Silent accepts new sockets and tells them nothing.
 func (s *Server) Silent(on bool) { s.set(func() { s.silent = on }) }
@@ -288,9 +281,7 @@ func (s *Server) handle(c *socket, op int, d json.RawMessage) {
 	case c.dumb:
 	case op == 1:
 		s.stats.Heartbeats++
-		if !s.deaf {
-			c.send(map[string]any{"op": 11})
-		}
+		c.send(map[string]any{"op": 11})
 	case op != 2 && op != 6 && c.sess == nil:
 		c.end(4003)
 	case op == 2 && c.sess != nil:

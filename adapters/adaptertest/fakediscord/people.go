@@ -41,7 +41,6 @@ type Message struct {
 	Pings               []string // whom it notified
 	Edits               int
 	Silent              bool
-	Ephemeral           bool // seen by one person only
 	At                  time.Time
 }
 

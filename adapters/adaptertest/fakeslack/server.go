@@ -44,9 +44,8 @@ type Server struct {
 	count    int   // of ids
 	calls    []Call
 	faults   []*Fault
-	answers  []string // what came to response URLs
-	revoked  string   // the error that every call gets; empty: the tokens are valid
-	scopes   string   // of the bot token
+	revoked  string // the error that every call gets; empty: the tokens are valid
+	scopes   string // of the bot token
 
 	tickets map[string]bool
 	sockets []*socket // the oldest first
@@ -205,11 +204,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client went away in mid-request
 	}
 	method, isCall := strings.CutPrefix(r.URL.Path, "/api/")
-	if !isCall {
-		s.mu.Lock()
-		s.answers = append(s.answers, params.Get("text"))
-		s.change()
-		s.mu.Unlock()
+	if !isCall { // a response URL
 		_, _ = io.WriteString(w, "ok")
 		return
 	}
@@ -278,11 +273,4 @@ func (s *Server) Calls(method string) []Call {
 		}
 	}
 	return out
-}
-
-// Answers gives what was sent to response URLs.
-func (s *Server) Answers() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.answers...)
 }

@@ -50,9 +50,6 @@ func Done() StreamStep {
 // Comment writes what keeps a connection alive and says nothing.
 func Comment() StreamStep { return Raw(": keep-alive\n\n") }
 
-// Gate waits until gate is closed.
-func Gate(gate <-chan struct{}) StreamStep { return func(x *Exchange) bool { return x.wait(gate) } }
-
 // Pause waits.
 func Pause(d time.Duration) StreamStep { return func(x *Exchange) bool { return x.pause(d) } }
 
