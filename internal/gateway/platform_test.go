@@ -12,7 +12,7 @@ import (
 	"github.com/homing-gateway/homing/internal/machine"
 )
 
-// commands gives commands on the platform of p, and returns what is said to them.
+// command gives a command on the platform of p, and returns what is said to it.
 func (b *bubble) command(p *place, person, text string) string {
 	b.Helper()
 	p.say(b.T, fmt.Sprint(time.Now().UnixNano(), text, person), person, text)

@@ -345,7 +345,7 @@ func InForce(entries []Entry) []Entry {
 }
 
 // Copy is a change of the table of entries: the first entries of one transcript become those of another one, which has
-// none yet. They keep their numbers. The store carries it out in the transaction of its batch.
+// none yet. They keep their numbers. The store carries it out when it writes their batch.
 type Copy struct {
 	From, To id.Session
 	Through  uint64 // the last entry
