@@ -168,7 +168,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 		provider = r
 	default:
 		provider = openai.New(openai.Options{
-			BaseURL: c.Agent.BaseURL, APIKey: c.Agent.APIKey.Reveal(), RequestTimeout: c.Agent.RequestTimeout.Std(), Log: d.log.Named("openai"),
+			BaseURL: c.Agent.BaseURL, APIKey: c.Agent.APIKey.Reveal(), RequestTimeout: c.Agent.RequestTimeout.Std(), Log: d.log,
 		})
 	}
 	if c.Agent.Provider == config.ProviderRehearsal && c.Agent.Model == "" {
@@ -199,7 +199,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 	var out []gateway.AccountOptions
 	if t := d.cfg.Platforms.Telegram; t.Enabled {
-		a, err := telegram.New(telegram.Options{Profile: config.DefaultProfile, Token: t.Token.Reveal(), APIURL: t.APIURL, Log: d.log.Named("telegram")})
+		a, err := telegram.New(telegram.Options{Profile: config.DefaultProfile, Token: t.Token.Reveal(), APIURL: t.APIURL, Log: d.log})
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.telegram: %w", err))
 		}
