@@ -157,6 +157,9 @@ func (db *DB) prepare() error {
 		if err := datasync(l.f); err != nil {
 			return errors.Join(fmt.Errorf("open the log of the store: %w", err), l.f.Close())
 		}
+		if err := db.catchUp(); err != nil {
+			return errors.Join(err, l.f.Close())
+		}
 		return nil
 	}
 	if l, err = createLog(db.path, db.limits); err != nil {
@@ -176,18 +179,58 @@ func (db *DB) prepare() error {
 	return nil
 }
 
+// catchUp brings the tables up to date when another version of the program left them, and did not close them: they may lack a
+// table that the log is to be folded into. What is pending was written in the old layout, and comes into it first.
+func (db *DB) catchUp() error {
+	current := true
+	err := db.guard("look at the layout of the store", func() error {
+		return db.bolt.View(func(tx *bbolt.Tx) error {
+			at, err := schemaOf(tx)
+			current = at == Schema
+			for _, t := range tables() {
+				current = current && tx.Bucket([]byte(t)) != nil
+			}
+			return err
+		})
+	})
+	if err != nil || current {
+		return err
+	}
+	err = db.update("prepare the store", func(tx *bbolt.Tx) error {
+		if err := createTables(tx); err != nil {
+			return err
+		}
+		if err := db.pending[0].fold(tx); err != nil {
+			return err
+		}
+		return errors.Join(migrate(tx), putBase(tx, base{ID: db.log.id, Next: db.log.next, At: db.log.at, Size: db.log.size}))
+	})
+	if err == nil {
+		db.log.from, db.pending = db.log.at, pending{newLayer()}
+	}
+	return err
+}
+
 // update changes the tables in one transaction.
 func (db *DB) update(doing string, f func(*bbolt.Tx) error) error {
 	db.synced.Add(2) // its pages, then the page that says which they are
 	return db.guard(doing, func() error { return db.bolt.Update(f) })
 }
 
-// migrate makes the buckets and brings an older layout up to date.
-func migrate(tx *bbolt.Tx) error {
+// createTables makes the buckets that are not there.
+func createTables(tx *bbolt.Tx) error {
 	for _, t := range tables() {
 		if _, err := tx.CreateBucketIfNotExists([]byte(t)); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// migrate makes the buckets and brings an older layout up to date.
+func migrate(tx *bbolt.Tx) error {
+	if err := createTables(tx); err != nil {
+		return err
 	}
 	at, err := schemaOf(tx)
 	if err != nil {
