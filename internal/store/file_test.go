@@ -286,6 +286,45 @@ func TestLogOfAnother(t *testing.T) {
 	}
 }
 
+// A store beside which another one's log stands is told from one whose log holds nothing: what was acknowledged is elsewhere. It is
+// left as it is, and goes on once its own is back.
+func TestLogWasExchanged(t *testing.T) {
+	path, _ := crashed(t)
+	young := filepath.Join(t.TempDir(), "homing.db")
+	crash(t, open(t, filepath.Join(t.TempDir(), "homing.db")).Path(), young) // killed before its first commit
+	stores := map[string]struct {
+		path string
+		last int
+	}{"folded": {path, 5}, "young": {young, 0}}
+	for name, s := range stores {
+		own, err := os.ReadFile(s.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(t.TempDir(), "homing.db")
+		db := open(t, other)
+		if err := numbered(db, 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		logs := map[string][]byte{"zeros": make([]byte, len(own))}
+		if logs["another store's"], err = os.ReadFile(other + "-wal"); err != nil {
+			t.Fatal(err)
+		}
+		for what, log := range logs {
+			if err := os.WriteFile(s.path+"-wal", log, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			isDamaged(t, name+", "+what, s.path)
+		}
+		if err := os.WriteFile(s.path+"-wal", own, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := epoch(t, open(t, s.path)); got != s.last {
+			t.Errorf("%s: with its own log again, the last batch is %d, want %d", name, got, s.last)
+		}
+	}
+}
+
 // A batch for which there is no space is refused whole, in whatever part of the log it fails, and the store goes on. The same batch
 // is taken once there is space.
 func TestNoSpaceInTheLog(t *testing.T) {

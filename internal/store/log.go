@@ -26,7 +26,7 @@ import (
 // The log is a ring of blocks that were written before, so that a sync has no metadata to write. A record begins at a
 // block, so that nothing that was acknowledged is written twice. Records have running numbers, and the tables say with which
 // one the log begins for them, where that stands, and how long the file is (base): bytes of an earlier round have an earlier
-// number, those of another log another id. There is never more than one record on its way to the disk. So the first that is
+// number, those of another log another id. The first block always begins with the id. There is never more than one record on its way to the disk. So the first that is
 // not whole is the end, was not acknowledged, and is dropped; unless a whole one with a later number is there, which says that
 // it was.
 //
@@ -111,8 +111,13 @@ func createLog(path string, m limits) (*log, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	l := &log{f: f, id: binary.BigEndian.Uint64(id[:]), longest: m.longest, next: 1}
-	err = l.lengthen(m.first)
-	l.size = m.first
+	first := make([]byte, block) // what is in it is no record: it says whose log this is
+	seal(first[:recordHeader], l.id, 0)
+	if _, err = f.WriteAt(first, 0); err == nil {
+		l.size = block
+		err = l.lengthen(m.first)
+		l.size = m.first
+	}
 	if err == nil {
 		err = syncDir(filepath.Dir(path))
 	}
@@ -230,6 +235,9 @@ func replay(file []byte, b base, take func(body []byte) error) (log, error) {
 		return l, fmt.Errorf("%w: its log was cut: it has %d bytes of %d", ErrDamaged, len(file), b.Size)
 	}
 	file = file[:b.Size] // more than that was never used
+	if len(file) < recordHeader || binary.BigEndian.Uint64(file[8:]) != b.ID {
+		return l, fmt.Errorf("%w: the log beside it is another store's: its own, which may be the one that ends in .old, belongs there", ErrDamaged)
+	}
 	first := true
 	for {
 		at := l.at
