@@ -215,6 +215,11 @@ func (db *DB) commitToTables(s segment) error {
 	l := newLayer()
 	l.merge(s)
 	err := db.update("write a batch to its tables", l.fold)
+	if err == nil {
+		db.mu.Lock()
+		db.pending = pending{newLayer()} // who read before does not see it, and is to see nothing that comes after it
+		db.mu.Unlock()
+	}
 	db.breaks(err)
 	return err
 }
