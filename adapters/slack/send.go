@@ -75,11 +75,13 @@ func content(out chat.Outbound, switchedOff bool) []slack.MsgOption {
 // maxLabel is what a button shows, in characters; Slack refuses more than 75.
 const maxLabel = 60
 
-// Edit gives a message another text by chat.update, which cannot switch markup off.
+// Edit gives a message another text by chat.update, which cannot switch markup off. Blocks that it is not given it keeps, and
+// shows them instead of the text; and unlike chat.postMessage it looks for names in the text unless it is told not to.
 func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound) error {
 	ctx, cancel := a.deadline(ctx)
 	defer cancel()
-	_, _, _, err := a.api.SendMessageContext(ctx, out.To.Chat, append(content(out, false), slack.MsgOptionUpdate(messageID))...)
+	options := append([]slack.MsgOption{slack.MsgOptionUpdate(messageID), slack.MsgOptionParse(false), slack.MsgOptionBlocks()}, content(out, false)...)
+	_, _, _, err := a.api.SendMessageContext(ctx, out.To.Chat, options...)
 	if err != nil {
 		return sendFault(err)
 	}

@@ -130,6 +130,11 @@ func TestMarkupAndPlainText(t *testing.T) {
 	if _, unfurl := w.sl.Calls("chat.postMessage")[0].Params["unfurl_links"]; !unfurl {
 		t.Error("links are unfurled")
 	}
+	for _, c := range w.sl.Calls("chat.update") {
+		if c.Params.Get("parse") != "none" { // else Slack makes names and channels of the agent's words
+			t.Errorf("an edit is parsed as %q", c.Params.Get("parse"))
+		}
+	}
 }
 
 // D-12: a text that is longer than a block is cut where nothing breaks, and nothing is lost.

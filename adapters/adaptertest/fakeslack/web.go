@@ -246,7 +246,7 @@ func (s *Server) update(p url.Values) reply {
 		return refuse("msg_too_long")
 	}
 	next := *m
-	next.Raw, next.sections, next.buttons, next.literal = p.Get("text"), nil, nil, false
+	next.Raw, next.literal = p.Get("text"), false // blocks that are not given stay as they are
 	if refusal := next.furnish(p); refusal != nil {
 		return refusal
 	}
