@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,6 +135,23 @@ func (g *Gateway) lookup(of chat.Account) (*account, bool) {
 	return a, ok
 }
 
+// named finds the account that a pause is for. One that was paused before it was learned has no id in that pause.
+func (g *Gateway) named(of chat.Account) (*account, bool) {
+	i := slices.IndexFunc(g.all, func(a *account) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		is := a.status.Account
+		if of.ID == "" {
+			is.ID = ""
+		}
+		return is == of
+	})
+	if i < 0 {
+		return nil, false
+	}
+	return g.all[i], true
+}
+
 // taker finds the account that an effect is for. Where it has not been learned yet, the effect waits for it.
 func (g *Gateway) taker(of chat.Account, e machine.Effect) (*account, bool) {
 	g.joining.Lock()
@@ -145,9 +163,13 @@ func (g *Gateway) taker(of chat.Account, e machine.Effect) (*account, bool) {
 	return a, ok
 }
 
-// join lets an account that was learned take part, and what waited for it go on.
+// join lets an account that was learned take part, and what waited for it go on. It bears its name before its pause is looked
+// up, so that one that is just being given finds it.
 func (g *Gateway) join(a *account, adapter chat.Adapter) error {
 	of := adapter.Describe().Account
+	a.mu.Lock()
+	a.status.Account = of
+	a.mu.Unlock()
 	at, _, err := store.Get[machine.Position](g.o.Store, machine.Positions, of.String())
 	if err != nil {
 		return err
@@ -293,7 +315,7 @@ func (a *account) setPaused(paused bool) (held []machine.Effect) {
 	a.paused, a.parked = paused, paused
 	a.status.State, a.status.Cause, a.status.Remedy, a.status.Since = Connecting, chat.CauseUnreachable, "", time.Now()
 	if paused {
-		name := a.info.Account.Platform
+		name := a.status.Account.Platform
 		a.status.State, a.status.Cause = Parked, chat.CausePaused
 		a.status.Remedy = fmt.Sprintf("An admin paused it. `/platform resume %s` in another chat, or homing chat \"/platform resume %s\" on this machine, resumes it.", name, name)
 	}

@@ -88,7 +88,7 @@ func (g *Gateway) carryOut(e machine.Effect) {
 	case machine.Transmit:
 		g.inHand(func() { g.transmit(e) })
 	case machine.PauseAccount:
-		if a, ok := g.lookup(e.Account); ok {
+		if a, ok := g.named(e.Account); ok {
 			a.pause(e.Pause)
 		}
 	case machine.Retract:

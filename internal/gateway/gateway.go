@@ -131,7 +131,7 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	for _, p := range paused {
-		if a, ok := g.accounts[p.Account]; ok {
+		if a, ok := g.named(p.Account); ok {
 			a.pause(true)
 		}
 	}

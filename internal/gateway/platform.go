@@ -50,7 +50,11 @@ func platformList(list []AccountStatus) string {
 	}
 	lines := make([]string, 0, len(list))
 	for _, s := range list {
-		line := fmt.Sprintf("• %s (%s): %s", s.Account.Platform, s.Account.ID, s.State)
+		line := "• " + string(s.Account.Platform)
+		if s.Account.ID != "" { // else it is still to be learned
+			line += " (" + s.Account.ID + ")"
+		}
+		line += ": " + string(s.State)
 		if s.Cause != "" {
 			line += fmt.Sprintf(" (%s)", s.Cause)
 		}

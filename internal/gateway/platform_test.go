@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -103,6 +105,88 @@ func TestPlatformPaused(t *testing.T) {
 		b.serve(model, other)
 		if s := b.account(); s.State != gateway.Up {
 			t.Errorf("after another restart: %+v", s)
+		}
+	}, other)
+}
+
+// An account can be paused before it is learned: then nobody asks for it, also after a restart, and what is queued for it by
+// its name of another life waits. Resumed, it is learned and served, and no pause is left of the time without a name.
+func TestPausedBeforeItIsLearned(t *testing.T) {
+	var p, late *place
+	asked, known := 0, false
+	other := func(o *gateway.Options) {
+		if p == nil { // in the bubble
+			p, late = newPlace(), newPlace()
+			late.account = chat.Account{Profile: "default", Platform: "late", ID: "T1"}
+		}
+		learned := gateway.AccountOptions{Adapter: late, Access: gateway.Access{AllowAll: true}}
+		if !known {
+			learned = gateway.AccountOptions{
+				Account: chat.Account{Profile: "default", Platform: "late"}, Access: gateway.Access{AllowAll: true},
+				Learn: func(context.Context) (chat.Adapter, error) {
+					if asked++; asked == 1 {
+						return nil, errors.New("not now")
+					}
+					return late, nil
+				},
+			}
+		}
+		o.Accounts = append(o.Accounts, gateway.AccountOptions{Adapter: p, Access: gateway.Access{AllowAll: true, Admins: []string{"7"}}}, learned)
+	}
+	state := func(b *bubble) gateway.AccountStatus {
+		all := b.gateway.Accounts()
+		return all[len(all)-1]
+	}
+	rests := func(b *bubble) {
+		b.Helper()
+		b.pass(3 * time.Hour)
+		if s := state(b); asked != 1 || s.Cause != chat.CausePaused || !strings.Contains(s.Remedy, "/platform resume late") {
+			b.Errorf("asked %d times, %+v", asked, s)
+		}
+	}
+	model := says("well", 0)
+	inBubble(t, model, func(b *bubble) {
+		if s := b.command(p, "7", "/platform list"); !strings.Contains(s, "late: connecting") {
+			t.Errorf("list: %q", s)
+		}
+		if s := b.command(p, "7", "/platform pause late"); !strings.Contains(s, "late is paused") {
+			t.Errorf("the pause: %q", s)
+		}
+		if _, err := b.gateway.Submit(b.Context(), machine.Say{To: chat.Address{Account: late.account, Type: chat.Direct, Chat: "9"}, Text: "by the way"}); err != nil {
+			t.Error(err)
+		}
+		rests(b)
+		b.stop()
+		b.serve(model, other)
+		rests(b)
+		if s := b.command(p, "7", "/platform resume late"); !strings.Contains(s, "served again") {
+			t.Errorf("the end of the pause: %q", s)
+		}
+		if out := next(b.T, late); out.Text != "by the way" {
+			t.Errorf("what waited: %+v", out)
+		}
+		b.pass(time.Minute)
+		if s := state(b); s.State != gateway.Up || s.Account != late.account {
+			t.Errorf("%+v", s)
+		}
+		b.stop()
+
+		// Paused without a name, it is paused by its name as well, and one end is the end of both.
+		asked = 0
+		b.serve(model, other)
+		b.command(p, "7", "/platform pause late")
+		b.stop()
+		known = true
+		b.serve(model, other)
+		if s := state(b); s.Cause != chat.CausePaused {
+			t.Errorf("after it was learned elsewhere: %+v", s)
+		}
+		b.command(p, "7", "/platform resume late")
+		b.stop()
+		b.serve(model, other)
+		b.pass(time.Minute)
+		if s := state(b); s.State != gateway.Up {
+			t.Errorf("after the end of the pause: %+v", s)
 		}
 	}, other)
 }
