@@ -9,6 +9,7 @@ import (
 
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/internal/agent"
+	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/gateway"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/store"
@@ -88,6 +89,38 @@ func TestPreviewThatCannotBeTakenBack(t *testing.T) {
 		b.say(alice, alice, "hello")
 		b.pass(30 * time.Second)
 		b.sees(alice, "✓", long(60))
+		b.nothingKept()
+	})
+}
+
+// Nothing is done on a platform that was paused: no preview is changed or taken back. Both go on with it.
+func TestPreviewOfAPausedPlatform(t *testing.T) {
+	inBubble(t, says(long(60), 12*time.Second), func(b *bubble) {
+		pause := func(on bool) {
+			r := machine.Command{Name: machine.CommandPlatform, Account: b.account().Account, Pause: on}
+			if _, err := b.gateway.Submit(b.Context(), machine.Receive{
+				Account: chat.Account{Profile: "default", Platform: "console", ID: "local"}, Event: fmt.Sprint(on, time.Now()), Command: &r,
+				Message: &chat.Message{Address: b.gateway.Console().Place(), Text: "/platform"},
+			}); err != nil {
+				b.Error(err)
+			}
+			b.pass(0)
+		}
+		b.tg.Add(faketelegram.Fault{Method: "deleteMessage", Status: 429, Description: "Too Many Requests: retry after 60", RetryAfter: 60, Times: 1})
+		b.say(alice, alice, "hello")
+		b.pass(13 * time.Second) // the answer is there, and the preview is still to be taken back
+		b.say(bob, bob, "hello")
+		b.pass(3 * time.Second)
+		pause(true)
+		before := len(b.tg.Calls(""))
+		b.pass(time.Hour)
+		if n := len(b.tg.Calls("")) - before; n != 0 {
+			b.Errorf("%d calls while it is paused", n)
+		}
+		pause(false)
+		b.pass(time.Minute)
+		b.sees(alice, long(60))
+		b.sees(bob, long(60))
 		b.nothingKept()
 	})
 }

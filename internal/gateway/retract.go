@@ -17,7 +17,7 @@ const maxRetracts = 10
 const retracted = "✓"
 
 // retract takes a preview back. It stands beside the queue of the chat and delays nothing there. What is not done when the
-// gateway ends is asked for again at the next start.
+// gateway ends is asked for again at the next start; an account that rests is left alone until it goes on.
 func (g *Gateway) retract(e machine.Retract) {
 	a, ok := g.taker(e.Preview.To.Account, e)
 	if !ok {
@@ -25,6 +25,9 @@ func (g *Gateway) retract(e machine.Retract) {
 	}
 	pause := time.Second
 	for tries := 0; tries < maxRetracts; {
+		if !a.takes(e) {
+			return
+		}
 		ctx, cancel := context.WithTimeout(g.work, previewLimit)
 		err := a.remove(ctx, e.Preview)
 		cancel()
