@@ -154,7 +154,7 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		p.dc.Revoke(true)
 		return
 	}
-	for _, name := range []string{"POST messages", "PATCH messages"} {
+	for _, name := range []string{"POST messages", "PATCH messages", "DELETE messages"} {
 		f.Name = name
 		p.dc.Add(f)
 	}

@@ -231,6 +231,24 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 	return nil
 }
 
+// Remove takes a message of ours back. One that is gone already, with its place or without, is taken back.
+func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string) error {
+	if err := check(to); err != nil {
+		return err
+	}
+	if !isID(messageID) {
+		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Discord", messageID)}
+	}
+	ctx, cancel := a.deadline(ctx)
+	defer cancel()
+	path := "channels/" + channelOf(to) + "/messages/"
+	_, err := a.client.call(ctx, http.MethodDelete, path+messageID, "DELETE "+path, nil)
+	if err != nil && !is(err, 10008) && !is(err, 10003) {
+		return sendFault(to, err)
+	}
+	return nil
+}
+
 // EditPace is the least time between two edits in a place.
 func (a *Adapter) EditPace(to chat.Address) time.Duration {
 	if to.Type == chat.Direct {

@@ -82,6 +82,31 @@ func TestNobodyIsNotifiedInMasses(t *testing.T) {
 	}
 }
 
+// A message of ours is taken back, also where somebody else or the end of its channel was first; one of somebody else stays.
+func TestRemove(t *testing.T) {
+	w := start(t)
+	m := w.sent(chat.Outbound{To: inSquare(), Text: "x"})
+	for range 2 {
+		if err := w.a.Remove(t.Context(), inSquare(), m.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if seen := w.dc.Visible(square); len(seen) != 0 {
+		t.Errorf("seen: %+v", seen)
+	}
+	theirs := w.dc.Say(fakediscord.Post{Channel: square, From: alice, Text: "mine"})
+	for _, id := range []string{theirs, "../../users/@me", ""} {
+		if e := sendError(t, w.a.Remove(t.Context(), inSquare(), id)); e.Fault != chat.Refused {
+			t.Errorf("%q: %v", id, e)
+		}
+	}
+	m = w.sent(chat.Outbound{To: inSquare(), Text: "y"})
+	w.dc.Remove(square)
+	if err := w.a.Remove(t.Context(), inSquare(), m.ID); err != nil {
+		t.Error(err)
+	}
+}
+
 // A send that is repeated under its key makes no second message, also when nobody knows what became of the first one; in
 // another channel it is another message.
 func TestRepeatedSend(t *testing.T) {

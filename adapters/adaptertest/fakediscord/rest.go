@@ -318,6 +318,9 @@ func (s *Server) inChannel(c *call) answer {
 	case http.MethodPatch:
 		return s.edit(c, m)
 	case http.MethodDelete:
+		if m.Author != s.bot.ID {
+			return refuse(http.StatusForbidden, 50013, "Missing Permissions")
+		}
 		m.gone = true
 		return done()
 	}

@@ -246,3 +246,17 @@ func TestDiscordOtherBots(t *testing.T) {
 		t.Errorf("%d texts of the bot were taken, want 20", texts)
 	}
 }
+
+// [U-04]: a preview that comes too late for its answer is taken back: nothing is left of it.
+func TestDiscordPreviewGoes(t *testing.T) {
+	w := newWorld(t, settings{"platforms.telegram.token": nil})
+	w.withDiscord()
+	p := w.discordThread()
+	w.model.When(fake.Says("ask"), grows("the beginning ", "the end", 2*time.Second))
+	w.dc.Add(fakediscord.Fault{Name: "POST messages", Contains: "…", Delay: 4 * time.Second, Times: 1})
+	w.start()
+	p.say("ask")
+	p.sees("the end")
+	w.until("the preview came", func() bool { return len(w.dc.Calls("POST messages")) == 2 })
+	p.until("the answer stands alone", func() bool { return p.seen() == "the beginning the end" })
+}
