@@ -109,6 +109,38 @@ func TestPlatformPaused(t *testing.T) {
 	}, other)
 }
 
+// A pause in the midst of a long message lets the part go that is on its way, and no other one; they come in order afterwards.
+func TestPausedAmongParts(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("many words ", 1500))
+	var p *place
+	inBubble(t, says(text, 0), func(b *bubble) {
+		b.tg.Add(faketelegram.Fault{Method: "sendMessage", Delay: 5 * time.Second})
+		b.say(alice, alice, "hello")
+		b.pass(7 * time.Second) // the first part is there, the second is on its way
+		if s := b.command(p, "7", "/platform pause telegram"); !strings.Contains(s, "is paused") {
+			t.Errorf("the pause: %q", s)
+		}
+		b.pass(time.Hour)
+		if n := len(b.tg.Visible(alice)); n != 2 {
+			t.Errorf("%d parts are seen", n)
+		}
+		if s := b.command(p, "7", "/platform resume telegram"); !strings.Contains(s, "served again") {
+			t.Errorf("the end of the pause: %q", s)
+		}
+		b.pass(time.Minute)
+		var all []string
+		for _, m := range b.tg.Visible(alice) {
+			all = append(all, m.Text)
+		}
+		if strings.Join(all, " ") != text {
+			t.Errorf("%d parts: %.100q", len(all), all)
+		}
+	}, func(o *gateway.Options) {
+		p = newPlace()
+		o.Accounts = append(o.Accounts, gateway.AccountOptions{Adapter: p, Access: gateway.Access{AllowAll: true, Admins: []string{"7"}}})
+	})
+}
+
 // An account can be paused before it is learned: then nobody asks for it, also after a restart, and what is queued for it by
 // its name of another life waits. Resumed, it is learned and served, and no pause is left of the time without a name.
 func TestPausedBeforeItIsLearned(t *testing.T) {

@@ -76,6 +76,11 @@ func (g *Gateway) transmit(e machine.Transmit) {
 	if !ok {
 		return
 	}
+	if a.isPaused() { // while the part before it was on its way: this one waits with the rest
+		paused := delivery.Outcome{Failure: &chat.SendError{Fault: chat.Unreachable, Err: errors.New("the account is paused")}}
+		g.report(context.WithoutCancel(g.work), machine.SendDone{Outgoing: m.ID, Part: e.Part, Try: m.Tries, Outcome: paused})
+		return
+	}
 	ctx, cancel := g.attempt(m, e.Part)
 	defer cancel()
 	var receipt chat.Receipt
