@@ -1,6 +1,9 @@
 package gateway
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Two bots that answer each other would never end. Other bots are answered only where they mention us, and at most botTurns
 // times in botWindow in one chat; after that there is silence for botSilence.
@@ -33,14 +36,19 @@ func (q botQuota) take(now time.Time) (botQuota, bool) {
 	return botQuota{heard: append(heard, now)}, true
 }
 
-// hearsBot decides on what another bot said to us in a chat. What is remembered is bounded by the chats in which bots talk,
-// and forgotten with the daemon.
+// over tells whether nothing of it counts any more.
+func (q botQuota) over(now time.Time) bool {
+	return !now.Before(q.until) && (len(q.heard) == 0 || now.Sub(q.heard[len(q.heard)-1]) >= botWindow)
+}
+
+// hearsBot decides on what another bot said to us in a chat.
 func (a *account) hearsBot(chat string, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.bots == nil {
 		a.bots = map[string]botQuota{}
 	}
+	maps.DeleteFunc(a.bots, func(_ string, q botQuota) bool { return q.over(now) })
 	q, heard := a.bots[chat].take(now)
 	a.bots[chat] = q
 	return heard
