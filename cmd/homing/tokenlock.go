@@ -33,7 +33,7 @@ type tokenHeld struct{ holder string }
 func (e *tokenHeld) Error() string { return "the token is in use by " + e.holder }
 
 // lockToken takes a token until the file is closed. The error is a *tokenHeld when somebody else has it.
-func lockToken(token, dataDir string) (*os.File, error) {
+func lockToken(token string) (*os.File, error) {
 	dir := tokenLockDir()
 	if err := ownFolder(dir); err != nil {
 		return nil, err
@@ -50,15 +50,16 @@ func lockToken(token, dataDir string) (*os.File, error) {
 		}
 		return nil, os.NewSyscallError("flock", err)
 	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteAt(fmt.Appendf(nil, "process %d, data_dir %s\n", os.Getpid(), dataDir), 0)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
 	return f, nil
+}
+
+// sign says in a lock who holds it.
+func sign(f *os.File, dataDir string) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt(fmt.Appendf(nil, "process %d, data_dir %s\n", os.Getpid(), dataDir), 0)
+	return err
 }
 
 // ownFolder makes the folder, and takes none that somebody else could write to: in a shared folder such as /tmp anybody may
@@ -80,7 +81,7 @@ func ownFolder(dir string) error {
 // claim takes a token for as long as the daemon runs. Where no lock can be had, it is served without one, and the log says so.
 func (d *daemon) claim(token string) func() error {
 	return func() error {
-		f, err := lockToken(token, d.cfg.DataDir)
+		f, err := lockToken(token)
 		if held, ok := errors.AsType[*tokenHeld](err); ok {
 			return &chat.RunError{
 				Cause: chat.CauseTokenInUse, Err: held,
@@ -91,6 +92,9 @@ func (d *daemon) claim(token string) func() error {
 			d.log.Warn("the token is not locked: another installation could use it as well", zap.Error(err))
 			return nil
 		}
+		if err := sign(f, d.cfg.DataDir); err != nil {
+			d.log.Warn("the lock of a token says nothing of its holder", zap.Error(err))
+		}
 		d.tokensMu.Lock()
 		defer d.tokensMu.Unlock()
 		d.tokens = append(d.tokens, f)
@@ -100,7 +104,7 @@ func (d *daemon) claim(token string) func() error {
 
 // tokenFinding tells whether another installation serves the token of a platform.
 func tokenFinding(platform, token, dataDir string) (Finding, bool) {
-	f, err := lockToken(token, dataDir)
+	f, err := lockToken(token)
 	if err == nil {
 		_ = f.Close()
 		return Finding{}, false
