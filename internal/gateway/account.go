@@ -481,6 +481,16 @@ func (a *account) succeeded() {
 	a.success = time.Now()
 }
 
+// upSince is when the account came up; now, where it has not yet.
+func (a *account) upSince() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.status.State == Up {
+		return a.status.Since
+	}
+	return time.Now()
+}
+
 // healthy tells whether other calls of the account succeed.
 func (a *account) healthy() bool {
 	a.mu.Lock()

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -36,6 +37,18 @@ func (a *account) admit(ctx context.Context, e chat.Event) error {
 	}
 	a.mu.Unlock()
 	return nil
+}
+
+// lateAfter is how long before we came a text must have been written to be told as late.
+const lateAfter = 5 * time.Minute
+
+// lateness tells the agent of a text that was written while the account was down, or nothing: what it asks for may be out of
+// date. up is when the account came up.
+func lateness(sent, up time.Time) string {
+	if age := up.Sub(sent); !sent.IsZero() && age >= lateAfter {
+		return fmt.Sprintf("(This was written %s before I could read it.)", machine.Age(age))
+	}
+	return ""
 }
 
 // hear turns a message into what is asked of the machine.
@@ -89,6 +102,11 @@ func (a *account) hear(r *machine.Receive, m chat.Message) {
 	}
 	if text == "" && len(m.Files) == 0 {
 		return
+	}
+	if text != "" {
+		if note := lateness(m.SentAt, a.upSince()); note != "" {
+			text += "\n\n" + note
+		}
 	}
 	m.Text = text
 	r.Message = &m
