@@ -11,7 +11,7 @@ type Platforms struct {
 
 // Access says who may talk to the agent on one platform, and how. It is the same for every platform.
 type Access struct {
-	AllowedUsers   []string `yaml:"allowed_users" kind:"id" usual:"{PLATFORM}_ALLOWED_USERS" doc:"Ids of the people who may talk to the agent. Empty: nobody but paired people."`
+	AllowedUsers   []string `yaml:"allowed_users" kind:"id" usual:"{PLATFORM}_ALLOWED_USERS" doc:"Ids of the people who may talk to the agent. Empty: nobody."`
 	Admins         []string `yaml:"admins" kind:"id" doc:"Ids of the people who may do everything. Empty: whoever is allowed."`
 	AllowAll       bool     `yaml:"allow_all" default:"false" doc:"Whether everybody on the platform may talk to the agent."`
 	RequireMention bool     `yaml:"require_mention" default:"true" doc:"Whether the agent must be mentioned in groups."`

@@ -35,7 +35,7 @@ func backupCommand(g *global) *cobra.Command {
 		}))
 	c.Long = `Copies the store to FILE: conversations, queue, dead letters, journal. The copy is the state of one moment, also
 while the gateway runs and goes on. It is read back before it takes the name FILE; until then FILE is as it was.
-Not in it: processes/ (the output of commands), the workspace, the configuration.
+Not in it: processes/ (the output of commands), media/ (files of people), the workspace, the configuration.
 
 Exit codes: 0 done; 1 failed, or FILE is there already and --force was not given; 69 another process holds the store;
 74 the store is damaged; 77 no permission.`

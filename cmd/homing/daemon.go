@@ -195,7 +195,7 @@ func (d *daemon) profile() (gateway.Profile, error) {
 	}, nil
 }
 
-// accounts makes the adapters of the platforms that are switched on. This is the one list of platforms.
+// accounts makes the adapters of the platforms that are switched on.
 func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 	var out []gateway.AccountOptions
 	if t := d.cfg.Platforms.Telegram; t.Enabled {

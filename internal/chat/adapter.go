@@ -50,8 +50,8 @@ type Adapter interface {
 	// Describe does no I/O.
 	Describe() Info
 	// Run receives events until ctx ends or the connection fails; it blocks, and its goroutines are gone when it returns.
-	// cursor is the last Event.Cursor that was stored, or empty. up is called whenever the platform has answered, so that
-	// the core knows that the connection lives. Run is called again by the core after an error, never twice at once. A
+	// cursor is the last Event.Cursor that was stored, or empty. up is called whenever the platform has answered and taken our
+	// credential, so that the core knows that the connection lives. Run is called again by the core after an error, never twice at once. A
 	// *RunError tells the core how to go on.
 	Run(ctx context.Context, cursor string, admit Admit, up func()) error
 	// Send makes one attempt at one API call. It returns an error of type *SendError, which says what the core has to do.
