@@ -132,7 +132,7 @@ func takeLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, folderError(filepath.Dir(path), err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flockWithin(f, lockPatience); err != nil {
 		holder := make([]byte, 64)
 		n, _ := f.ReadAt(holder, 0)
 		_ = f.Close()
@@ -144,6 +144,26 @@ func takeLock(path string) (*os.File, error) {
 		}
 	}
 	return f, nil
+}
+
+// lockPatience is how long a lock is waited for. A gateway that was killed while it started a program has left a copy of its lock
+// to what was to become that program, for a moment.
+const lockPatience = time.Second
+
+func flockWithin(f *os.File, patience time.Duration) error {
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for end := time.After(patience); ; {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-end:
+			return err
+		}
+	}
 }
 
 func oneLine(b []byte) string {

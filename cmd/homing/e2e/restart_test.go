@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -209,6 +211,32 @@ func TestSecondDaemon(t *testing.T) {
 	}
 	w.kill()
 	w.start() // the lock ends with its holder
+}
+
+// a daemon that was killed while it started a program has left its lock to that program for a moment. The next one waits
+// for it, and does not take it for another gateway: with that exit code nobody starts it again.
+func TestLockOutlivesItsHolder(t *testing.T) {
+	w := newWorld(t, nil)
+	if err := os.MkdirAll(w.data(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.OpenFile(filepath.Join(w.data(), "homing.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	w.begin("")
+	lives := exec.Command("sleep", "0.4") // it has the lock as its own, until it ends
+	lives.ExtraFiles = []*os.File{lock}
+	if err := lives.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close()
+	w.until("the gateway is ready", w.ready)
+	_ = lives.Wait()
 }
 
 // An HTTP address that is taken ends the start and says so.
