@@ -31,12 +31,14 @@ func (g *global) connect() (*client, error) {
 		return nil, err
 	}
 	path := socketPath(loaded.Config.DataDir)
-	conn, err := dialSocket(context.Background(), path)
+	c := newClient(path)
+	// To get a connection is not enough: that of a gateway that was killed while it started a program stays for a moment.
+	res, err := c.http.Head("http://homing/")
 	if err != nil {
 		return nil, exit(exitNoDaemon, fmt.Errorf("%w (%s)", errNoDaemon, path))
 	}
-	_ = conn.Close()
-	return newClient(path), nil
+	_ = res.Body.Close()
+	return c, nil
 }
 
 func newClient(path string) *client {

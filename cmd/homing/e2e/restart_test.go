@@ -239,6 +239,32 @@ func TestLockOutlivesItsHolder(t *testing.T) {
 	_ = lives.Wait()
 }
 
+// A socket on which nobody answers is none: the store is read without a daemon.
+func TestSocketOutlivesItsHolder(t *testing.T) {
+	w := newWorld(t, nil)
+	w.start()
+	w.kill()
+	path := filepath.Join(w.data(), "homing.sock")
+	_ = os.Remove(path)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // ends with the listener
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	if r := w.run("queue", "ls", "--json"); r.code != 0 || strings.TrimSpace(r.out) != "[]" {
+		t.Errorf("code %d: %s %s", r.code, r.out, r.err)
+	}
+}
+
 // An HTTP address that is taken ends the start and says so.
 func TestAddressIsTaken(t *testing.T) {
 	w := newWorld(t, nil)
