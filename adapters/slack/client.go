@@ -121,11 +121,28 @@ func (c *client) call(ctx context.Context, method string, params url.Values, int
 
 // exchange sends one request and reads its answer.
 //
-// The body is held in memory and can be had again, so that the transport may repeat the request in the one case in which
+// The body can be had again, so that the transport may repeat the request in the one case in which
 // that is safe by itself: on a connection that turns out dead before a byte was written. In all other cases it does not
 // repeat a POST. What is left: without a connection, or with a body that could not be written to its end, the server has
 // no complete request, and nothing was sent. Once the request went out, no error proves anything: it may have arrived.
 func (c *client) exchange(req *http.Request, body []byte) ([]byte, http.Header, error) {
+	a, err := c.transmit(req, int64(len(body)), func() io.Reader { return bytes.NewReader(body) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.text, a.header, c.judge(a)
+}
+
+// answer is what a request was answered, whatever it says.
+type answer struct {
+	code   int
+	status string // the code with its words
+	header http.Header
+	text   []byte
+}
+
+// transmit is exchange without a judgement of the answer. body gives a body of that size from its beginning.
+func (c *client) transmit(req *http.Request, size int64, body func() io.Reader) (answer, error) {
 	var sent atomic.Bool
 	trace := &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }, // from here on, bytes may flow
@@ -137,27 +154,26 @@ func (c *client) exchange(req *http.Request, body []byte) ([]byte, http.Header, 
 		GetConn: func(string) { sent.Store(false) }, // a repetition begins with nothing sent, too
 	}
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), trace))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(body()), nil }
 	req.Body, _ = req.GetBody()
-	req.ContentLength = int64(len(body))
-	if len(body) == 0 {
+	if req.ContentLength = size; size == 0 {
 		req.Body = http.NoBody
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, nil, &netError{sent: sent.Load(), err: c.clean(err)}
+		return answer{}, &netError{sent: sent.Load(), err: c.clean(err)}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil && resp.StatusCode == http.StatusOK {
-		return nil, nil, &netError{sent: true, err: fmt.Errorf("read the answer: %w", c.clean(err))}
+		return answer{}, &netError{sent: true, err: fmt.Errorf("read the answer: %w", c.clean(err))}
 	}
-	return text, resp.Header, c.judge(resp, text)
+	return answer{resp.StatusCode, resp.Status, resp.Header, text}, nil
 }
 
 // judge tells yes from no. Slack says no with the status 200, too: the body decides.
-func (c *client) judge(resp *http.Response, text []byte) error {
-	var a struct {
+func (c *client) judge(a answer) error {
+	var says struct {
 		OK       *bool  `json:"ok"`
 		Error    string `json:"error"`
 		Needed   string `json:"needed"`
@@ -166,23 +182,23 @@ func (c *client) judge(resp *http.Response, text []byte) error {
 			Messages []string `json:"messages"`
 		} `json:"response_metadata"`
 	}
-	err := json.Unmarshal(text, &a)
+	err := json.Unmarshal(a.text, &says)
 	switch {
-	case err == nil && a.OK != nil && *a.OK && resp.StatusCode == http.StatusOK:
+	case err == nil && says.OK != nil && *says.OK && a.code == http.StatusOK:
 		return nil
-	case err == nil && a.OK != nil && !*a.OK && a.Error != "":
-		words := a.Error
-		if a.Needed != "" {
-			words += " (needed: " + a.Needed + ")"
+	case err == nil && says.OK != nil && !*says.OK && says.Error != "":
+		words := says.Error
+		if says.Needed != "" {
+			words += " (needed: " + says.Needed + ")"
 		}
-		if len(a.Metadata.Messages) > 0 {
-			words += ": " + strings.Join(a.Metadata.Messages, "; ")
+		if len(says.Metadata.Messages) > 0 {
+			words += ": " + strings.Join(says.Metadata.Messages, "; ")
 		}
-		return &apiError{code: a.Error, status: resp.StatusCode, needed: a.Needed, words: c.words(words), retryAfter: retryAfter(resp.Header)}
-	case resp.StatusCode == http.StatusOK:
-		return &netError{sent: true, err: fmt.Errorf("an answer that is none: %s", c.words(string(text)))}
+		return &apiError{code: says.Error, status: a.code, needed: says.Needed, words: c.words(words), retryAfter: retryAfter(a.header)}
+	case a.code == http.StatusOK:
+		return &netError{sent: true, err: fmt.Errorf("an answer that is none: %s", c.words(string(a.text)))}
 	}
-	return &apiError{status: resp.StatusCode, words: resp.Status + ": " + c.words(string(text)), retryAfter: retryAfter(resp.Header)}
+	return &apiError{status: a.code, words: a.status + ": " + c.words(string(a.text)), retryAfter: retryAfter(a.header)}
 }
 
 func retryAfter(h http.Header) time.Duration {

@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, n *adaptertest.Network) adaptertest.Platform {
 		sl := workspace()
 		sl.Serve(n.Listen())
+		sl.Called("slack.test")
 		t.Cleanup(sl.Close)
 		root := sl.Say(fakeslack.Post{Channel: random, From: bob, Text: "a root"})
 		sl.Forgive()
@@ -37,19 +38,13 @@ func (p *platform) Traits() adaptertest.Traits {
 		Name: "Slack", Mention: mention, Literal: "<!channel> &amp; <@U0ALICE> *b* _i_ `c`", Notices: slack.DefaultSilence,
 		Secrets: []string{botToken[5:], appToken[5:], botToken[5:22], appToken[5:20]},
 		Lacks: map[string]string{
-			"a file comes with its message and is fetched whole, also after a restart": "not built yet",
-			"pieces of an album say that they belong together":                         "not built yet",
-			"a file that the platform does not hand over is refused as too_long":       "not built yet",
-			"a file that breaks off is an error, and whole the next time":              "not built yet",
-			"a file arrives whole, with its name and its caption":                      "not built yet",
-			"an image is shown as one, and in plain form as a file":                    "not built yet",
-			"the longest caption arrives whole":                                        "not built yet",
-			"trouble of a file is told as that of a send":                              "not built yet",
-			"markup that the platform does not take is refused as markup":              "Slack shows what it cannot read as it is",
-			"an answer names the message that it answers":                              "an answer would be a thread, which is a place of its own",
-			"a repeat under the same key makes one message":                            "chat.postMessage has no key; what arrived is looked up instead",
-			"a session that the platform forgot loses nothing":                         "a socket has no session",
-			"a typing sign is shown":                                                   "Slack has none for bots",
+			"pieces of an album say that they belong together":            "files that are sent as one come in one message",
+			"an image is shown as one, and in plain form as a file":       "every image is shown as one",
+			"markup that the platform does not take is refused as markup": "Slack shows what it cannot read as it is",
+			"an answer names the message that it answers":                 "an answer would be a thread, which is a place of its own",
+			"a repeat under the same key makes one message":               "chat.postMessage has no key; what arrived is looked up instead",
+			"a session that the platform forgot loses nothing":            "a socket has no session",
+			"a typing sign is shown":                                      "Slack has none for bots",
 		},
 	}
 }
@@ -89,7 +84,15 @@ func (p *platform) Say(s adaptertest.Post) string {
 	if !strings.Contains(text, mention) {
 		text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 	}
-	return p.sl.Say(fakeslack.Post{Channel: at.Chat, Thread: at.Thread, From: p.Who(s.From), Text: text})
+	post := fakeslack.Post{Channel: at.Chat, Thread: at.Thread, From: p.Who(s.From), Text: text}
+	if f := s.File; f != nil {
+		sent := fakeslack.File{Name: f.Name, MIME: f.MIME, Data: f.Data, Size: f.Size}
+		if f.Kind == chat.Voice {
+			sent.More = map[string]any{"subtype": "slack_audio"}
+		}
+		post.Files = []fakeslack.File{sent}
+	}
+	return p.sl.Say(post)
 }
 
 func (p *platform) Alter(at adaptertest.Place, messageID, text string) {
@@ -117,13 +120,19 @@ func (p *platform) Seen(at adaptertest.Place) []adaptertest.Seen {
 	var out []adaptertest.Seen
 	for _, m := range p.sl.Visible(a.Chat) {
 		if m.Thread == a.Thread && m.Raw != "echo" {
-			out = append(out, adaptertest.Seen{ID: m.TS, Text: m.Text(), Buttons: m.Buttons()})
+			seen := adaptertest.Seen{ID: m.TS, Text: m.Text(), Buttons: m.Buttons()}
+			for _, f := range m.Files {
+				seen.File = &adaptertest.SeenFile{Name: f.Name, Data: f.Data}
+			}
+			out = append(out, seen)
 		}
 	}
 	return out
 }
 
-func (p *platform) Sends() int { return len(p.sl.Calls("chat.postMessage")) }
+func (p *platform) Sends() int {
+	return len(p.sl.Calls("chat.postMessage")) + len(p.sl.Calls("files.completeUploadExternal"))
+}
 
 func (p *platform) Strike(trouble adaptertest.Trouble) {
 	var f fakeslack.Fault
@@ -138,6 +147,9 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		f.Drop, f.Stored = true, true
 	case adaptertest.CutBefore:
 		f.Drop = true
+	case adaptertest.CutFile:
+		p.sl.Add(fakeslack.Fault{Method: "download", Drop: true})
+		return
 	case adaptertest.ChatGone:
 		p.sl.Forget(general)
 		return
@@ -154,7 +166,7 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		p.sl.Disconnect("refresh_requested", adaptertest.Wait)
 		return
 	}
-	for _, method := range []string{"chat.postMessage", "chat.update"} {
+	for _, method := range []string{"chat.postMessage", "chat.update", "files.completeUploadExternal"} {
 		f.Method = method
 		p.sl.Add(f)
 	}

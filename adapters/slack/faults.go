@@ -9,8 +9,8 @@ import (
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
-// What Slack's errors mean, by their names (docs.slack.dev/reference/methods/chat.postMessage, chat.update and the errors
-// that all methods share).
+// What Slack's errors mean, by their names (docs.slack.dev/reference/methods/chat.postMessage, chat.update,
+// files.getUploadURLExternal, files.completeUploadExternal and the errors that all methods share).
 var (
 	// badCredentials: the token is not valid, or no more.
 	badCredentials = []string{
@@ -22,14 +22,14 @@ var (
 	// failing: the call did nothing, and may be made again.
 	failing = []string{"service_unavailable", "team_added_to_org", "request_timeout", "external_channel_migrating", "update_failed"}
 	refused = map[chat.Class][]string{
-		chat.ClassChatGone: {"channel_not_found", "is_archived", "is_inactive", "team_not_found"},
+		chat.ClassChatGone: {"channel_not_found", "invalid_channel", "is_archived", "is_inactive", "team_not_found"},
 		// cannot_reply_to_message: what the thread hangs on is no message to which anybody can reply.
 		chat.ClassThreadGone: {"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message", "restricted_action_thread_locked", "restricted_action_non_threadable_channel"},
 		chat.ClassBlocked: {
 			"not_in_channel", "restricted_action", "restricted_action_read_only_channel", "restricted_action_thread_only_channel", "messages_tab_disabled",
 			"cannot_dm_bot", "user_not_found", "user_not_visible", "user_disabled", "access_denied", "ekm_access_denied", "accesslimited", "enterprise_is_restricted",
 		},
-		chat.ClassTooLong: {"msg_too_long", "msg_blocks_too_long"},
+		chat.ClassTooLong: {"msg_too_long", "msg_blocks_too_long", "file_upload_size_restricted"},
 		chat.ClassMarkup:  {"invalid_blocks", "invalid_blocks_format", "block_mismatch"},
 	}
 )

@@ -71,8 +71,8 @@ func (o Options) String() string {
 // GoString leaves the tokens out.
 func (o Options) GoString() string { return o.String() }
 
-// Adapter serves one bot in one workspace. It implements chat.Adapter, chat.Editor, chat.Remover, chat.Observer and
-// chat.Historian.
+// Adapter serves one bot in one workspace. It implements chat.Adapter, chat.Editor, chat.Remover, chat.Observer,
+// chat.Historian, chat.Fetcher and chat.FileSender.
 type Adapter struct {
 	options Options
 	me      Identity
@@ -85,11 +85,13 @@ type Adapter struct {
 }
 
 var (
-	_ chat.Adapter   = (*Adapter)(nil)
-	_ chat.Editor    = (*Adapter)(nil)
-	_ chat.Observer  = (*Adapter)(nil)
-	_ chat.Historian = (*Adapter)(nil)
-	_ chat.Remover   = (*Adapter)(nil)
+	_ chat.Adapter    = (*Adapter)(nil)
+	_ chat.Editor     = (*Adapter)(nil)
+	_ chat.Observer   = (*Adapter)(nil)
+	_ chat.Historian  = (*Adapter)(nil)
+	_ chat.Remover    = (*Adapter)(nil)
+	_ chat.Fetcher    = (*Adapter)(nil)
+	_ chat.FileSender = (*Adapter)(nil)
 )
 
 // ErrTokens is what New and Identify return for tokens that cannot be ones. It never holds a token.

@@ -99,9 +99,7 @@ func (a *Adapter) said(ctx context.Context, m message) (chat.Event, error) {
 	} else {
 		out.PersonName = a.names.of(ctx, m.User)
 	}
-	if len(m.Files) > 0 {
-		out.Unsupported = append(out.Unsupported, "file")
-	}
+	out.Files, out.Unsupported = files(m.Files)
 	if len(m.Attachments) > 0 && text == "" {
 		out.Unsupported = append(out.Unsupported, "attachment")
 	}

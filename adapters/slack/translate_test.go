@@ -132,7 +132,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 		}
 	}
 	r.mu.Unlock()
-	_, m := w.heard(r, fakeslack.Post{Channel: general, From: alice, Text: "look", More: map[string]any{"subtype": "file_share", "files": []any{map[string]any{"id": "F1"}}}})
+	_, m := w.heard(r, fakeslack.Post{Channel: general, From: alice, Text: "look", More: map[string]any{"subtype": "file_share", "files": []any{"not even an object"}}})
 	if len(m.Unsupported) != 1 || m.Unsupported[0] != "file" || m.Text != "look" {
 		t.Errorf("a file: %+v", m)
 	}

@@ -98,7 +98,7 @@ func keepIdentity(file, token string, me slack.Identity) error {
 
 // slackScopes are what the bot token has to be allowed.
 func slackScopes() []string {
-	return []string{"app_mentions:read", "channels:history", "chat:write", "groups:history", "im:history", "mpim:history", "users:read"}
+	return []string{"app_mentions:read", "channels:history", "chat:write", "files:read", "files:write", "groups:history", "im:history", "mpim:history", "users:read"}
 }
 
 // slackFinding looks at both tokens and at what they may do.

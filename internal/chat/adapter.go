@@ -84,7 +84,8 @@ type Reactor interface {
 	React(ctx context.Context, to Address, messageID string) error
 }
 
-// Observer is an adapter that can be asked whether a message arrived, where a send's outcome is unknown.
+// Observer is an adapter that can be asked whether a message arrived, where a send's outcome is unknown. It is not asked for
+// what SendFile sent.
 type Observer interface {
 	// Observe looks for what was sent under out.Key in out.To since then; found is false only if the platform has shown
 	// everything since and it is not there.

@@ -72,5 +72,5 @@ type Button struct {
 
 // Receipt is what a platform says of a message that it took.
 type Receipt struct {
-	MessageID string
+	MessageID string // empty for a file where the platform posts it later (Slack)
 }

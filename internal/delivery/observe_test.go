@@ -103,6 +103,14 @@ func TestDoubts(t *testing.T) {
 	if got, want := show(delivery.Expire(asked, now)), "dead     [sent, unknown, dead] reason expired"; got != want {
 		t.Errorf("expired: got %s, want %s", got, want)
 	}
+	file := message("sSq")
+	file.Observable, file.File, file.Parts[1].File = true, &delivery.File{Path: "out/act_1", Name: "a.bin"}, true
+	if got := delivery.Next(file, 1, unknown, now, policy); got.Doubt != "" || got.Parts[1].State != delivery.Unknown {
+		t.Errorf("a file, which nobody can look for: %s", show(got))
+	}
+	if got := delivery.Recover(file, now); got.Doubt != "" || got.Parts[1].State != delivery.Queued || !got.Parts[1].Marked {
+		t.Errorf("a file, after a crash: %s", show(got))
+	}
 	m.Idempotent = true
 	if got, want := show(delivery.Next(m, 1, unknown, now, policy)), "queued   [sent, queued, queued] waits 1 next in 900ms"; got != want {
 		t.Errorf("the platform deduplicates, too: got %s, want %s", got, want)

@@ -217,7 +217,7 @@ func Next(m Outgoing, i int, o Outcome, now time.Time, p Policy) Outgoing {
 		m.Waits++
 		return again(backoff(m, m.Waits, p))
 	}
-	if m.Observable {
+	if m.observable(i) {
 		return ask(m, Unanswered, p.MinBackoff, now) // not at once: it may be on its way
 	}
 	return unanswered(m, i, now, p)
@@ -240,7 +240,7 @@ func Recover(m Outgoing, now time.Time) Outgoing {
 		m = with(m, i, func(p *Part) { p.State = Queued })
 		m.State, m.NextAt, m.UpdatedAt = Queued, now, now
 		return m
-	case m.Observable:
+	case m.observable(i):
 		return ask(m, Interrupted, 0, now)
 	}
 	return interrupted(m, i, now)
@@ -297,6 +297,9 @@ func Retry(m Outgoing, to *chat.Address, now time.Time) Outgoing {
 func samePlace(a, b chat.Address) bool {
 	return a.Account == b.Account && a.Chat == b.Chat && a.Thread == b.Thread
 }
+
+// observable tells whether the platform can be asked for part i: a file bears no key by which it could be found.
+func (m Outgoing) observable(i int) bool { return m.Observable && !m.Parts[i].File }
 
 // Repeats tells whether part i may be sent again without becoming a second message.
 func (m Outgoing) Repeats(i int) bool { return m.Idempotent || m.Parts[i].Edits != "" }

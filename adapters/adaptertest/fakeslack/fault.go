@@ -15,7 +15,7 @@ import (
 type Fault struct {
 	Method   string
 	Channel  string
-	Contains string // in the text of the message
+	Contains string // in the text of the message, or the comment of a file
 	Skip     int    // matching calls that go well before it begins
 	Times    int    // how often it strikes, 0: until Clear
 
@@ -27,6 +27,7 @@ type Fault struct {
 	RetryAfter int    // seconds
 	Drop       bool   // the connection is cut without an answer
 	Hang       bool   // there is never an answer
+	Redirect   string // of "upload" and "download", which are no methods: sent to that address instead
 	Stored     bool   // the call takes effect before it is refused, cut or left hanging
 
 	seen, hits int // guarded by Server.mu
@@ -48,9 +49,10 @@ func (s *Server) Clear() {
 
 // fault finds what strikes a call. The caller holds the lock.
 func (s *Server) fault(method string, p url.Values) *Fault {
+	channel, text := p.Get("channel")+p.Get("channel_id"), p.Get("text")+p.Get("initial_comment")+p.Get("blocks")
 	for _, f := range s.faults {
-		if f.Method != "" && f.Method != method || f.Channel != "" && f.Channel != p.Get("channel") ||
-			!strings.Contains(p.Get("text"), f.Contains) || f.Times > 0 && f.hits == f.Times {
+		if f.Method != "" && f.Method != method || f.Channel != "" && f.Channel != channel ||
+			!strings.Contains(text, f.Contains) || f.Times > 0 && f.hits == f.Times {
 			continue
 		}
 		if f.seen++; f.seen > f.Skip {

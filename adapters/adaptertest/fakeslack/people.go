@@ -25,6 +25,7 @@ type Message struct {
 	From                string
 	Raw                 string // as it was written, with markup and escapes
 	Deleted             bool
+	Files               []File // of the bot
 
 	literal  bool // markup was switched off
 	sections []object
@@ -173,7 +174,8 @@ func (s *Server) Alter(channel, ts, text string) {
 type Post struct {
 	Channel, Thread, From string
 	Text                  string // in Slack's form: <@U1> is a mention, &lt; a character
-	// More holds further fields of the event, such as "files" or "subtype", or replaces some.
+	Files                 []File
+	// More holds further fields of the event, such as "subtype", or replaces some.
 	More map[string]any
 }
 
@@ -182,9 +184,18 @@ func (s *Server) Say(p Post) (ts string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channels[p.Channel]
-	m := &Message{Channel: c.ID, Thread: p.Thread, From: p.From, Raw: p.Text, more: p.More}
+	more := map[string]any{}
+	if len(p.Files) > 0 {
+		var list []reply
+		for _, f := range p.Files {
+			list = append(list, s.object(s.keep(f)))
+		}
+		more["subtype"], more["files"] = "file_share", list
+	}
+	maps.Copy(more, p.More)
+	m := &Message{Channel: c.ID, Thread: p.Thread, From: p.From, Raw: p.Text, more: more}
 	s.add(c, m)
-	s.tell(c, m, p.More)
+	s.tell(c, m, more)
 	return m.TS
 }
 

@@ -44,6 +44,8 @@ type Server struct {
 	count    int   // of ids
 	calls    []Call
 	faults   []*Fault
+	files    []*stored
+	host     string // in the addresses of files; empty: addr
 	revoked  string // the error that every call gets; empty: the tokens are valid
 	scopes   string // of the bot token
 
@@ -81,7 +83,7 @@ func New(botToken, appToken string) *Server {
 	s := &Server{
 		botToken: botToken, appToken: appToken, changed: make(chan struct{}), quit: make(chan struct{}),
 		users: map[string]User{}, channels: map[string]*Channel{}, tickets: map[string]bool{},
-		scopes: "app_mentions:read,channels:history,channels:read,chat:write,commands,groups:history,im:history,im:write,mpim:history,users:read",
+		scopes: "app_mentions:read,channels:history,channels:read,chat:write,commands,files:read,files:write,groups:history,im:history,im:write,mpim:history,users:read",
 	}
 	s.users[BotUser] = User{ID: BotUser, Name: "homing", BotID: Bot}
 	return s
@@ -197,6 +199,10 @@ func (s *Server) id(prefix string) string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/link" {
 		s.link(w, r)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/files-pri/") || strings.HasPrefix(r.URL.Path, "/upload/") {
+		s.transfer(w, r)
 		return
 	}
 	params, err := form(r)

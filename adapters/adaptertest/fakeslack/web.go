@@ -92,6 +92,18 @@ func (s *Server) call(method, token string, p url.Values) reply {
 		}
 		m.Deleted = true
 		return reply{"ok": true, "channel": c.ID, "ts": m.TS}
+	case "files.getUploadURLExternal":
+		return s.slot(p)
+	case "files.completeUploadExternal":
+		return s.share(p)
+	case "files.info":
+		f := s.file(p.Get("file"))
+		if f == nil {
+			return refuse("file_not_found")
+		}
+		whole := *f
+		whole.More = nil
+		return reply{"ok": true, "file": s.object(&whole)}
 	case "conversations.history":
 		return s.history(p)
 	case "conversations.replies":
