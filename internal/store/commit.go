@@ -86,7 +86,11 @@ func (db *DB) room(n int64) (int64, error) {
 		case neverThere:
 			return 0, errNeverThere
 		case wantsLonger:
-			if err := db.lengthenLog(n); err != nil {
+			err := db.lengthenLog(n)
+			if noSpace(err) && (db.folding != nil || db.pending[0].size > 0) {
+				err = db.foldAll() // the tables may have room in their file
+			}
+			if err != nil {
 				return 0, err
 			}
 		case wantsFold:

@@ -455,3 +455,59 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the last batch is %d, want %d", got, n)
 	}
 }
+
+// A log that can't be lengthened on a full disk is folded: as long as the tables have room in their file, the store goes on.
+func TestFullDiskBesideRoomInTheFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("homing-test", dir, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("a small disk is needed: %v", err)
+	}
+	defer func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	path := filepath.Join(dir, "homing.db")
+	db, err := store.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []any{delivery.Outgoing{ID: "out", Text: strings.Repeat("x", 100<<10)}, nil} { // what was there leaves room
+		for n := range 20 {
+			if err := db.Commit([]machine.Change{{Table: machine.Outgoings, Key: fmt.Sprint("out_", n), Value: value}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Fold(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = store.Open(path); err != nil { // with a new log
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	const batches = 200 // more blocks than a new log has
+	for n := range batches {
+		if err := numbered(db, n+1, 500); err != nil {
+			t.Fatalf("batch %d: %v", n+1, err)
+		}
+	}
+	next := filepath.Join(t.TempDir(), "homing.db")
+	crash(t, path, next)
+	if got := epoch(t, open(t, next)); got != batches {
+		t.Errorf("the last batch is %d, want %d", got, batches)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
