@@ -68,8 +68,8 @@ func (o Options) String() string {
 // GoString leaves the token out.
 func (o Options) GoString() string { return o.String() }
 
-// Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Editor, chat.Remover, chat.Historian and
-// chat.Menu.
+// Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Editor, chat.Remover, chat.Reactor,
+// chat.Historian and chat.Menu.
 type Adapter struct {
 	options Options
 	account chat.Account
@@ -86,6 +86,7 @@ var (
 	_ chat.Typer     = (*Adapter)(nil)
 	_ chat.Editor    = (*Adapter)(nil)
 	_ chat.Remover   = (*Adapter)(nil)
+	_ chat.Reactor   = (*Adapter)(nil)
 	_ chat.Historian = (*Adapter)(nil)
 	_ chat.Menu      = (*Adapter)(nil)
 )

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -244,6 +245,35 @@ func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string)
 	path := "channels/" + channelOf(to) + "/messages/"
 	_, err := a.client.call(ctx, http.MethodDelete, path+messageID, "DELETE "+path, nil)
 	if err != nil && !is(err, 10008) && !is(err, 10003) {
+		return sendFault(to, err)
+	}
+	return nil
+}
+
+// React puts a pair of eyes under a person's message. One that a thread was opened from is beside the thread, and one that began
+// a forum post is in it.
+func (a *Adapter) React(ctx context.Context, to chat.Address, messageID string) error {
+	if err := check(to); err != nil {
+		return err
+	}
+	if !isID(messageID) {
+		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Discord", messageID)}
+	}
+	ctx, cancel := a.deadline(ctx)
+	defer cancel()
+	mark := func(channel string) error {
+		path := "channels/" + channel + "/messages/"
+		_, err := a.client.call(ctx, http.MethodPut, path+messageID+"/reactions/"+url.PathEscape("👀")+"/@me", "PUT "+path+"reactions", nil)
+		return err
+	}
+	err := mark(channelOf(to))
+	if messageID == to.Thread && (is(err, 10003) || is(err, 10008)) {
+		err = mark(to.Chat)
+	}
+	switch {
+	case is(err, 10008): // nothing is wrong with its place
+		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: err}
+	case err != nil:
 		return sendFault(to, err)
 	}
 	return nil

@@ -107,6 +107,27 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A person's message is marked as seen, also one from which a thread was opened, or is to be; where that may not be, it is
+// refused.
+func TestReact(t *testing.T) {
+	w := start(t)
+	said := w.dc.Say(fakediscord.Post{Channel: square, From: alice, Text: "hello"})
+	for _, to := range []chat.Address{inSquare(), {Account: inSquare().Account, Type: chat.Thread, Chat: square, Thread: said}} {
+		if err := w.a.React(t.Context(), to, said); err != nil {
+			t.Errorf("%+v: %v", to, err)
+		}
+	}
+	if seen := w.dc.Marks(square); len(seen) != 1 || seen[said] != "👀" {
+		t.Errorf("marks: %v", seen)
+	}
+	w.dc.Delete(said)
+	for _, id := range []string{said, "../1", ""} {
+		if e := sendError(t, w.a.React(t.Context(), inSquare(), id)); e.Fault != chat.Refused || e.Class != chat.ClassOther {
+			t.Errorf("%q: %v", id, e)
+		}
+	}
+}
+
 // A send that is repeated under its key makes no second message, also when nobody knows what became of the first one; in
 // another channel it is another message.
 func TestRepeatedSend(t *testing.T) {

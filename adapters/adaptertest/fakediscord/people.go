@@ -40,6 +40,7 @@ type Message struct {
 	Buttons             []Button
 	Pings               []string // whom it notified
 	Edits               int
+	Reaction            string // ours
 	Silent              bool
 	At                  time.Time
 }
@@ -413,4 +414,17 @@ func (s *Server) followUp(c *call) answer {
 		}
 	}
 	return refuse(http.StatusNotFound, 10015, "Unknown Webhook")
+}
+
+// Marks are the reactions of the bot in a channel, by the message under which they stand.
+func (s *Server) Marks(channel string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]string{}
+	for id, m := range s.posts {
+		if m.Channel == channel && m.Reaction != "" {
+			out[id] = m.Reaction
+		}
+	}
+	return out
 }

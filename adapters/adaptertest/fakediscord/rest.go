@@ -309,6 +309,13 @@ func (s *Server) inChannel(c *call) answer {
 		return s.openThread(c, ch, c.path[3])
 	}
 	m := s.posts[c.path[3]]
+	if c.method == http.MethodPut && len(c.path) == 7 && c.path[4] == "reactions" && c.path[6] == "@me" && m != nil && !m.gone && m.Channel == ch.id {
+		if ch.blocked {
+			return refuse(http.StatusForbidden, 50013, "Missing Permissions")
+		}
+		m.Reaction = c.path[5]
+		return done()
+	}
 	if len(c.path) != 4 || m == nil || m.gone || m.Channel != ch.id {
 		return refuse(http.StatusNotFound, 10008, "Unknown Message")
 	}
