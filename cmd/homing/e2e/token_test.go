@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -45,7 +46,11 @@ func TestTokenInUse(t *testing.T) {
 	}
 	other.begin("")
 	telegram := func() platform {
-		for _, p := range read[struct{ Platforms []platform }](other, "status").Platforms {
+		var status struct{ Platforms []platform }
+		if r := other.run("status", "--json"); json.Unmarshal([]byte(r.out), &status) != nil {
+			return platform{} // it is about to start
+		}
+		for _, p := range status.Platforms {
 			if p.Platform == "telegram" {
 				return p
 			}
