@@ -75,7 +75,7 @@ func (g *global) reader() (*client, func(), error) {
 		return nil, nil, err
 	}
 	done := func() { processes.Close(); _ = db.Close() }
-	return &client{&http.Client{Transport: inside{api.Read(db, processes)}}}, done, nil
+	return &client{&http.Client{Transport: inside{api.Read(db, processes, nil)}}}, done, nil
 }
 
 // inside serves requests in this process, so that one code reads with and without a daemon.

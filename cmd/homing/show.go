@@ -115,6 +115,9 @@ func printDelegation(d view.Delegation) {
 }
 
 func stateOf(c view.Common) string {
+	if c.Reason == view.ReasonNotServed {
+		return c.State + ": its platform is not served"
+	}
 	if c.Reason != "" {
 		return c.State + ": " + c.Reason
 	}

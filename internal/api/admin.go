@@ -15,7 +15,7 @@ import (
 
 // Admin serves the admin socket of a running daemon. Whoever can open the socket is the operator.
 func Admin(g *gateway.Gateway, status func() view.Status) http.Handler {
-	mux := Read(g.Store(), g.Processes())
+	mux := Read(g.Store(), g.Processes(), g.Serves)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, status(), nil) })
 	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, _ *http.Request) { serveBackup(g.Store(), w) })
 	mux.HandleFunc("POST /chat", func(w http.ResponseWriter, r *http.Request) { serveChat(g, w, r) })

@@ -31,8 +31,9 @@ func answer(w http.ResponseWriter, v any, err error) {
 	_ = json.NewEncoder(w).Encode(v) // the client is gone: nobody is left to tell
 }
 
-// Read serves what only reads: over the admin socket of a daemon, or inside a command while none runs.
-func Read(db *store.DB, processes *process.Runner) *http.ServeMux {
+// Read serves what only reads: over the admin socket of a daemon, or inside a command while none runs. Which accounts are
+// served only a daemon knows.
+func Read(db *store.DB, processes *process.Runner, serves view.Serves) *http.ServeMux {
 	mux := http.NewServeMux()
 	get := func(pattern string, f func(r *http.Request) (any, error)) {
 		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -43,8 +44,8 @@ func Read(db *store.DB, processes *process.Runner) *http.ServeMux {
 	get("/sessions", func(r *http.Request) (any, error) { return view.Sessions(db, r.FormValue("live") != "") })
 	get("/sessions/{id}", func(r *http.Request) (any, error) { return view.ShowSession(db, r.PathValue("id")) })
 	get("/sessions/{id}/export", func(r *http.Request) (any, error) { return view.ExportSession(db, r.PathValue("id")) })
-	get("/queue", func(r *http.Request) (any, error) { return view.Queue(db, r.FormValue("all") != "") })
-	get("/queue/{id}", func(r *http.Request) (any, error) { return view.ShowQueue(db, r.PathValue("id")) })
+	get("/queue", func(r *http.Request) (any, error) { return view.Queue(db, r.FormValue("all") != "", serves) })
+	get("/queue/{id}", func(r *http.Request) (any, error) { return view.ShowQueue(db, r.PathValue("id"), serves) })
 	get("/processes", func(*http.Request) (any, error) { return view.Processes(db) })
 	get("/processes/{id}/log", func(r *http.Request) (any, error) { return log(db, processes, r) })
 	get("/delegations", func(*http.Request) (any, error) { return view.Delegations(db) })

@@ -263,12 +263,17 @@ func Park(m Outgoing, now time.Time) Outgoing {
 }
 
 // Expire returns a message that waited too long as a dead letter. A part that is in doubt stays unknown.
-func Expire(m Outgoing, now time.Time) Outgoing {
+func Expire(m Outgoing, now time.Time) Outgoing { return giveUp(m, ReasonExpired, now) }
+
+// Drop returns a message that waits as one that a person gave up. A part that is in doubt stays unknown.
+func Drop(m Outgoing, now time.Time) Outgoing { return giveUp(m, DoneDropped, now) }
+
+func giveUp(m Outgoing, reason string, now time.Time) Outgoing {
 	if m.Doubt != "" {
 		m = with(m, m.Current(), func(p *Part) { p.State = Unknown })
 		m.Doubt = ""
 	}
-	return bury(m, m.Current(), ReasonExpired, now)
+	return bury(m, m.Current(), reason, now)
 }
 
 // Retry returns a dead or unknown message as a person wants it sent again: what has not arrived is queued, to the same

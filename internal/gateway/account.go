@@ -152,6 +152,16 @@ func (g *Gateway) named(of chat.Account) (*account, bool) {
 	return g.all[i], true
 }
 
+// Serves tells whether what waits for an account may go out. One that was not learned yet may be any account of its platform.
+func (g *Gateway) Serves(of chat.Account) bool {
+	return slices.ContainsFunc(g.all, func(a *account) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		is := a.status.Account
+		return is == of || is.ID == "" && is.Profile == of.Profile && is.Platform == of.Platform
+	})
+}
+
 // taker finds the account that an effect is for. Where it has not been learned yet, the effect waits for it.
 func (g *Gateway) taker(of chat.Account, e machine.Effect) (*account, bool) {
 	g.joining.Lock()

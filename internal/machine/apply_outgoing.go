@@ -256,17 +256,22 @@ func (o *Overlay) requeue(r Requeue) (Answer, error) {
 	return Answer{Text: fmt.Sprintf("Completion %s is pending again.", c.ID)}, nil
 }
 
-// drop gives a dead letter up, as a person asked.
+// drop gives a dead letter up, or a message that waits, as a person asked. What is being sent comes to its outcome first.
 func (o *Overlay) drop(r Drop) (Answer, error) {
 	if m, ok := o.outgoing.get(id.Outgoing(r.ID)); ok {
-		if !m.Finished() {
-			return refuse("message %s is still on its way (%s): it can be dropped once it is dead or unknown", m.ID, m.State)
+		switch {
+		case m.Finished():
+			m.Reason, m.UpdatedAt = delivery.DoneDropped, o.now
+			o.mention(m, m.Reason)
+		case m.State == delivery.Sending && m.Doubt == "":
+			return refuse("message %s is being sent this moment: try again when that has come to something (homing queue show %s)", m.ID, m.ID)
+		default:
+			m = delivery.Drop(m, o.now)
+			o.step(m) // the next one of its chat is no longer behind it
 		}
 		o.outgoing.del(m.ID)
-		m.Reason, m.UpdatedAt = delivery.DoneDropped, o.now
 		o.archive(Outgoings, string(m.ID), m)
 		o.letGo(m)
-		o.mention(m, m.Reason)
 		return Answer{Text: fmt.Sprintf("Message %s is dropped.", m.ID)}, nil
 	}
 	c, ok := o.completions.get(id.Completion(r.ID))

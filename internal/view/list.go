@@ -141,7 +141,7 @@ func ExportSession(db *store.DB, typed string) (Export, error) {
 }
 
 // Queue lists completions and outgoing messages: what is not finished, or with all everything, oldest first.
-func Queue(db *store.DB, all bool) ([]QueueEntry, error) {
+func Queue(db *store.DB, all bool, serves Serves) ([]QueueEntry, error) {
 	out := []QueueEntry{}
 	completions, messages := store.Since[delivery.Completion], store.Since[delivery.Outgoing]
 	if all {
@@ -159,7 +159,7 @@ func Queue(db *store.DB, all bool) ([]QueueEntry, error) {
 		return nil, err
 	}
 	for _, m := range sends {
-		out = append(out, outgoingObject(m, routeOf(db, m)))
+		out = append(out, outgoingObject(m, routeOf(db, m), serves))
 	}
 	slices.SortStableFunc(out, func(a, b QueueEntry) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out, nil
@@ -176,7 +176,7 @@ func routeOf(db *store.DB, m delivery.Outgoing) string {
 }
 
 // ShowQueue is one completion or outgoing message.
-func ShowQueue(db *store.DB, typed string) (QueueEntry, error) {
+func ShowQueue(db *store.DB, typed string, serves Serves) (QueueEntry, error) {
 	full, err := Find(db, typed)
 	if err != nil {
 		return QueueEntry{}, err
@@ -188,7 +188,7 @@ func ShowQueue(db *store.DB, typed string) (QueueEntry, error) {
 	if err != nil || !ok {
 		return QueueEntry{}, errors.Join(err, fmt.Errorf("%s is neither a completion nor a message: %w", typed, ErrNotFound))
 	}
-	return outgoingObject(m, routeOf(db, m)), nil
+	return outgoingObject(m, routeOf(db, m), serves), nil
 }
 
 // Processes lists processes, oldest first.

@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/homing-gateway/homing/internal/chat"
 	"github.com/homing-gateway/homing/internal/delivery"
 	"github.com/homing-gateway/homing/internal/machine"
 	"github.com/homing-gateway/homing/internal/session"
@@ -198,7 +199,13 @@ func completionObject(c delivery.Completion) QueueEntry {
 	}
 }
 
-func outgoingObject(m delivery.Outgoing, route string) QueueEntry {
+// Serves tells whether what waits for an account may go out. It is nil where nobody can know: no daemon runs.
+type Serves func(chat.Account) bool
+
+// ReasonNotServed is why a message waits for as long as its account is not switched on.
+const ReasonNotServed = "not_served"
+
+func outgoingObject(m delivery.Outgoing, route string, serves Serves) QueueEntry {
 	q := QueueEntry{
 		Common: Common{
 			ID: string(m.ID), State: string(m.State), Profile: m.Profile, Kind: "message", Route: route, Session: string(m.Session),
@@ -207,7 +214,10 @@ func outgoingObject(m delivery.Outgoing, route string) QueueEntry {
 		Queue: "outgoing", Attempts: m.Attempts, Turn: string(m.Turn), Platform: string(m.To.Platform), Cause: m.Cause, Class: m.Class, Detail: m.Detail, Text: m.Text,
 		Parts: []Part{},
 	}
-	if m.State == delivery.Queued {
+	switch {
+	case !m.Finished() && serves != nil && !serves(m.To.Account):
+		q.Reason = ReasonNotServed
+	case m.State == delivery.Queued:
 		q.NextAt = at(m.NextAt)
 	}
 	for _, p := range m.Parts {

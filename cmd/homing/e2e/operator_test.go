@@ -96,6 +96,46 @@ func TestQueue(t *testing.T) {
 	w.hidden("second letter")
 }
 
+// What waits for a platform that was switched off says so, and a person may give it up.
+func TestQueueOfAPlatformThatIsOff(t *testing.T) {
+	w := newWorld(t, settings{"delivery.min_backoff": "1h", "delivery.max_backoff": "1h"})
+	w.start()
+	w.tg.Down()
+	to := fmt.Sprintf("telegram:%d", owner)
+	w.do("send", "--to", to, "first letter")
+	w.do("send", "--to", to, "second letter")
+	w.until("the first waits for the platform", func() bool {
+		q := w.queue()
+		return len(q) == 2 && q[0].State == "queued" && q[0].Attempts == 0 && q[0].Next != ""
+	})
+	w.stop()
+	delete(w.config, "platforms.telegram.token")
+	w.configure()
+	if q := w.queue(); q[0].Reason != "" || q[0].Next == "" { // nobody knows what the next start serves
+		t.Errorf("while the gateway is stopped: %+v", q[0])
+	}
+	w.start()
+	q := w.queue()
+	if len(q) != 2 || q[0].Reason != "not_served" || q[0].Next != "" || q[1].Reason != "not_served" {
+		t.Fatalf("listed: %+v", q)
+	}
+	w.contains("queue ls", w.do("queue", "ls"), "queued: its platform is not served")
+	shown := w.do("queue", "show", q[0].ID)
+	w.contains("queue show", shown, "queued: its platform is not served")
+	if strings.Contains(shown, "the next at") {
+		t.Errorf("a next attempt is promised:\n%s", shown)
+	}
+	for _, m := range q {
+		w.contains("queue drop", w.do("queue", "drop", m.ID), "is dropped")
+	}
+	if left := w.queue(); len(left) != 0 {
+		t.Errorf("left: %+v", left)
+	}
+	if all := w.queue("--all"); len(all) != 2 || all[0].State != "dead" || all[0].Reason != "dropped" || all[1].Reason != "dropped" {
+		t.Errorf("with what is finished: %+v", all)
+	}
+}
+
 // send goes to a place as people type it, a route as it is printed, and the home chat.
 func TestSend(t *testing.T) {
 	w := newWorld(t, settings{"platforms.telegram.home_chat": fmt.Sprintf("%d:9", forum)})
