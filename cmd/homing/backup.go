@@ -78,6 +78,9 @@ func mayWrite(path, db string, force bool) error {
 	st, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+			return errorText("the folder " + filepath.Dir(path) + " does not exist: make it first")
+		}
 		return nil
 	case err != nil:
 		return storeError(err)
