@@ -31,8 +31,11 @@ func checkConfig(g *global) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range slices.Concat(loaded.NotBuilt, loaded.Warnings, loaded.RequireForRun()) {
+	for _, p := range slices.Concat(loaded.NotBuilt, loaded.Warnings, unheard(&loaded.Config), loaded.RequireForRun()) {
 		fmt.Println("warning:", p)
+	}
+	if problems := malformed(&loaded.Config); len(problems) > 0 {
+		return exit(exitConfig, &config.Error{Problems: problems})
 	}
 	what := loaded.File
 	if what == "" {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/homing-gateway/homing/adapters/discord"
+	"github.com/homing-gateway/homing/adapters/slack"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/config"
 	"github.com/homing-gateway/homing/internal/agent"
@@ -219,16 +220,14 @@ func (d *daemon) profile() (gateway.Profile, error) {
 func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 	var out []gateway.AccountOptions
 	if t := d.cfg.Platforms.Telegram; t.Enabled {
-		a, err := telegram.New(telegram.Options{Profile: config.DefaultProfile, Token: t.Token.Reveal(), APIURL: t.APIURL, Log: d.log})
+		a, err := telegram.New(telegramOptions(t, d.log))
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.telegram: %w", err))
 		}
 		out = append(out, gateway.AccountOptions{Adapter: a, Access: access(t.Access), Claim: d.claim(t.Token.Reveal())})
 	}
 	if p := d.cfg.Platforms.Discord; p.Enabled {
-		a, err := discord.New(discord.Options{
-			Profile: config.DefaultProfile, Token: p.Token.Reveal(), APIURL: p.APIURL, AutoThread: p.AutoThread, Dir: d.cfg.DataDir, Version: version(), Log: d.log,
-		})
+		a, err := discord.New(discordOptions(p, d.cfg.DataDir, d.log))
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("platforms.discord: %w", err))
 		}
@@ -242,6 +241,53 @@ func (d *daemon) accounts() ([]gateway.AccountOptions, error) {
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+func telegramOptions(t config.Telegram, log *zap.Logger) telegram.Options {
+	return telegram.Options{Profile: config.DefaultProfile, Token: t.Token.Reveal(), APIURL: t.APIURL, Log: log}
+}
+
+func discordOptions(p config.Discord, dir string, log *zap.Logger) discord.Options {
+	return discord.Options{
+		Profile: config.DefaultProfile, Token: p.Token.Reveal(), APIURL: p.APIURL, AutoThread: p.AutoThread, Dir: dir, Version: version(), Log: log,
+	}
+}
+
+// malformed tells of the platforms whose tokens or addresses have a form that run refuses. Nobody is asked for that.
+func malformed(c *config.Config) []config.Problem {
+	var out []config.Problem
+	check := func(platform chat.Platform, err error) {
+		if err != nil {
+			out = append(out, config.Problem{Kind: config.Invalid, Path: "platforms." + string(platform), Text: err.Error()})
+		}
+	}
+	if t := c.Platforms.Telegram; t.Enabled {
+		a, err := telegram.New(telegramOptions(t, zap.NewNop()))
+		if check(telegram.Name, err); err == nil {
+			a.Close()
+		}
+	}
+	if p := c.Platforms.Discord; p.Enabled {
+		a, err := discord.New(discordOptions(p, "", zap.NewNop()))
+		if check(discord.Name, err); err == nil {
+			a.Close()
+		}
+	}
+	if s := c.Platforms.Slack; s.Enabled {
+		check(slack.Name, slackOptions(s, zap.NewNop()).Check())
+	}
+	return out
+}
+
+// unheard tells of the platforms that are switched on and where nobody may talk.
+func unheard(c *config.Config) []config.Problem {
+	var out []config.Problem
+	for _, name := range c.Platforms.Enabled() {
+		if a, _ := c.Platforms.Access(name); !a.AllowAll && len(a.AllowedUsers)+len(a.Admins) == 0 {
+			out = append(out, config.Problem{Kind: config.Missing, Path: "platforms." + name, Text: "nobody may talk to the bot yet: put ids into allowed_users"})
+		}
+	}
+	return out
 }
 
 // platforms lists where messages are brought to.

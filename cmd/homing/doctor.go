@@ -89,7 +89,7 @@ func examine(g *global) ([]Finding, error) {
 		_ = conn.Close()
 	}
 	var out []Finding
-	for _, p := range slices.Concat(loaded.NotBuilt, loaded.RequireForRun()) {
+	for _, p := range slices.Concat(loaded.NotBuilt, loaded.RequireForRun(), malformed(c)) {
 		out = append(out, Finding{"config", wrong, p.String(), "homing run refuses this: change it in the file"})
 	}
 	for _, p := range loaded.Warnings {

@@ -37,7 +37,7 @@ func runDaemon(g *global) error {
 		return err
 	}
 	defer func() { _ = log.Sync() }()
-	for _, w := range loaded.Warnings {
+	for _, w := range slices.Concat(loaded.Warnings, unheard(&loaded.Config)) {
 		log.Warn("configuration", zap.String("problem", w.String()))
 	}
 	d := &daemon{cfg: &loaded.Config, log: log}
