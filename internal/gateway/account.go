@@ -466,8 +466,11 @@ func (a *account) down(e *chat.RunError, wait time.Duration) {
 	}
 	if a.status.State != state || a.status.Cause != e.Cause || a.status.LastError == "" {
 		a.status.Since = time.Now()
-		a.log.Warn("account is not up", zap.String("state", string(state)), zap.String("cause", string(e.Cause)),
-			zap.String("remedy", e.Remedy), zap.Duration("again_in", wait), zap.Error(e.Err))
+		fields := []zap.Field{zap.String("state", string(state)), zap.String("cause", string(e.Cause)), zap.Duration("again_in", wait), zap.Error(e.Err)}
+		if e.Remedy != "" {
+			fields = append(fields, zap.String("remedy", e.Remedy))
+		}
+		a.log.Warn("account is not up", fields...)
 	} else {
 		a.log.Debug("account is still not up", zap.String("cause", string(e.Cause)), zap.Error(e.Err))
 	}
