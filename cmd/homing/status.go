@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func status(g *global) error {
 		fmt.Println("http on", s.HTTP.Listen)
 	}
 	for _, p := range s.Platforms {
-		fmt.Printf("%s %s: %s", p.Platform, p.Account, p.State)
+		fmt.Printf("%s: %s", strings.TrimSpace(p.Platform+" "+p.Account), p.State)
 		if p.Cause != "" {
 			fmt.Printf(" (%s)", p.Cause)
 		}
@@ -64,7 +65,8 @@ func status(g *global) error {
 	if n.Oldest != nil {
 		fmt.Printf(", the oldest for %s", machine.Age(time.Since(*n.Oldest)))
 	}
-	fmt.Printf("\ndead letters: %d completion(s), %d message(s) (homing queue ls); events set aside: %d\n", n.DeadCompletions, n.DeadOutgoing, n.SetAside)
+	fmt.Printf("\ndead letters: %d completion(s), %d message(s)", n.DeadCompletions, n.DeadOutgoing)
+	fmt.Printf("; unknown: %d message(s) (homing queue ls); events set aside: %d\n", n.UnknownOutgoing, n.SetAside)
 	return nil
 }
 

@@ -57,6 +57,7 @@ type Counts struct {
 	OldestOutgoing   *time.Time `json:"oldest_outgoing,omitempty"`
 	DeadCompletions  int        `json:"dead_completions"`
 	DeadOutgoing     int        `json:"dead_outgoing"`
+	UnknownOutgoing  int        `json:"unknown_outgoing"` // may have arrived: a person decides
 	Delegations      int        `json:"delegations_running"`
 	Processes        int        `json:"processes_running"`
 	SetAside         int        `json:"events_set_aside"`
@@ -87,9 +88,12 @@ func Count(db *store.DB) (Counts, error) {
 		return c, err
 	}
 	if _, err := store.Each(db, machine.Outgoings, "", func(m delivery.Outgoing) bool {
-		if m.Finished() {
+		switch {
+		case m.State == delivery.Unknown:
+			c.UnknownOutgoing++
+		case m.Finished():
 			c.DeadOutgoing++
-		} else {
+		default:
 			wait(&c.Outgoing, &c.OldestOutgoing, m.QueuedAt)
 		}
 		return false

@@ -183,6 +183,7 @@ func TestUnknownOutcome(t *testing.T) {
 		}
 		return unknown.State == "unknown"
 	})
+	w.contains("status", w.do("status"), "dead letters: 0 completion(s), 0 message(s); unknown: 1 message(s)")
 	p.ask("more", "goes on")
 	p.once("the answer")
 	if text := p.command("/undelivered"); !strings.Contains(text, unknown.ID) {
