@@ -137,7 +137,7 @@ func sessionsCommand(g *global) *cobra.Command {
 		})
 	}))
 	ls.Flags().BoolVar(&live, "live", false, "leave ended ones out")
-	return group("sessions", "conversations and subagents' runs",
+	return listing("sessions", "conversations and subagents' runs",
 		ls,
 		g.jsonFlag(leaf("show ID", "a session with its transcript", "homing sessions show ses_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return show(g, "/sessions/"+escapeID(args[0]), printSession)
@@ -175,7 +175,7 @@ func queueCommand(g *global) *cobra.Command {
 		return do(g, "/queue/"+escapeID(args[0])+"/retry", api.To{To: to})
 	}))
 	retry.Flags().StringVar(&to, "to", "", "send it to another place")
-	return group("queue", "completions and outgoing messages, dead letters included",
+	return listing("queue", "completions and outgoing messages, dead letters included",
 		ls,
 		g.jsonFlag(leaf("show ID", "one entry with everything known of it", "homing queue show cmp_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
 			return show(g, "/queue/"+escapeID(args[0]), printQueued)
@@ -188,7 +188,7 @@ func queueCommand(g *global) *cobra.Command {
 }
 
 func processesCommand(g *global) *cobra.Command {
-	return group("processes", "background processes",
+	return listing("processes", "background processes",
 		g.jsonFlag(leaf("ls", "list processes", "homing processes ls", cobra.NoArgs, func([]string) error {
 			return list(g, "/processes", func(list []view.Process) {
 				var rows [][]string
@@ -240,7 +240,7 @@ func printLog(g *global, typed string) error {
 }
 
 func delegationsCommand(g *global) *cobra.Command {
-	return group("delegations", "delegated work and its subagents",
+	return listing("delegations", "delegated work and its subagents",
 		g.jsonFlag(leaf("ls", "list delegations", "homing delegations ls", cobra.NoArgs, func([]string) error {
 			return list(g, "/delegations", func(list []view.Delegation) {
 				var rows [][]string
@@ -264,7 +264,12 @@ func delegationsCommand(g *global) *cobra.Command {
 }
 
 func traceCommand(g *global) *cobra.Command {
-	c := g.jsonFlag(leaf("trace ID", "the causal chain of any id: who caused what, when, and why it went where it went", "homing trace cmp_01J9ZK", cobra.ExactArgs(1), func(args []string) error {
+	c := g.jsonFlag(leaf("trace ID", "the causal chain of any id: who caused what, when, and why it went where it went", "homing trace cmp_01J9ZK", func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return errorText("say which id: homing trace ID; homing queue ls lists them")
+		}
+		return cobra.ExactArgs(1)(c, args)
+	}, func(args []string) error {
 		return show(g, "/trace/"+escapeID(args[0]), func(t view.Trace) { fmt.Println(t.Text()) })
 	}))
 	c.Aliases = []string{"why"}

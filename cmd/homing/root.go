@@ -73,6 +73,14 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// listing is a group that lists when it is called alone: its first command is ls, with the same flags.
+func listing(use, short string, ls *cobra.Command, others ...*cobra.Command) *cobra.Command {
+	c := group(use, short, append([]*cobra.Command{ls}, others...)...)
+	c.Flags().AddFlagSet(ls.Flags())
+	c.RunE = ls.RunE
+	return c
+}
+
 func names(commands []*cobra.Command) []string {
 	var out []string
 	for _, c := range commands {
