@@ -82,9 +82,6 @@ func (e *apiError) Error() string {
 // call makes one call and gives what was answered. bucket names what Discord counts together: the call without the ids of
 // messages. A call whose bucket is known to be empty is not made: Discord bans who goes on calling.
 func (c *client) call(ctx context.Context, method, path, bucket string, body any) ([]byte, error) {
-	if wait := c.limits.wait(bucket, time.Now()); wait > 0 {
-		return nil, &apiError{status: http.StatusTooManyRequests, words: "the rate limit is used up", retryAfter: wait}
-	}
 	var text []byte
 	if body != nil {
 		var err error
@@ -92,16 +89,26 @@ func (c *client) call(ctx context.Context, method, path, bucket string, body any
 			return nil, &netError{err: err}
 		}
 	}
+	return c.request(ctx, method, path, bucket, text)
+}
+
+// request makes a call with a body in JSON, nil for none. more may change the request.
+func (c *client) request(ctx context.Context, method, path, bucket string, text []byte, more ...discordgo.RequestOption) ([]byte, error) {
+	if wait := c.limits.wait(bucket, time.Now()); wait > 0 {
+		return nil, &apiError{status: http.StatusTooManyRequests, words: "the rate limit is used up", retryAfter: wait}
+	}
 	e := &exchange{transport: c.transport}
 	// The library keeps a lock for each rate limit and waits under it, whatever the context says. A call gets a lock of
 	// its own.
 	free := discordgo.NewRatelimiter().LockBucket("")
-	_, err := c.library.RequestWithLockedBucket(method, c.base+path, "application/json", text, free, 0,
+	options := append([]discordgo.RequestOption{
 		discordgo.WithContext(e.traced(ctx)), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0),
 		discordgo.WithClient(&http.Client{
 			Transport:     e, // and the token goes nowhere else:
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}))
+		}),
+	}, more...)
+	_, err := c.library.RequestWithLockedBucket(method, c.base+path, "application/json", text, free, 0, options...)
 	if e.answer == nil {
 		if err == nil {
 			err = errors.New("no answer")

@@ -19,6 +19,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, n *adaptertest.Network) adaptertest.Platform {
 		dc := discordWith()
 		dc.Serve(n.Listen())
+		dc.Called("discord.test")
 		t.Cleanup(dc.Close)
 		return &platform{t: t, dc: dc, net: n}
 	})
@@ -39,17 +40,11 @@ func (p *platform) Traits() adaptertest.Traits {
 		Notices: 41250*time.Millisecond + discord.DefaultAckTimeout,
 		Secrets: []string{secret, "SecretOfTheBot"},
 		Lacks: map[string]string{
-			"a file comes with its message and is fetched whole, also after a restart": "not built yet",
-			"pieces of an album say that they belong together":                         "not built yet",
-			"a file that the platform does not hand over is refused as too_long":       "not built yet",
-			"a file that breaks off is an error, and whole the next time":              "not built yet",
-			"a file arrives whole, with its name and its caption":                      "not built yet",
-			"an image is shown as one, and in plain form as a file":                    "not built yet",
-			"the longest caption arrives whole":                                        "not built yet",
-			"trouble of a file is told as that of a send":                              "not built yet",
-			"an event is acknowledged only once it is stored":                          "the gateway has no acknowledgements; what was missed is asked for",
-			"markup that the platform does not take is refused as markup":              "every text is valid",
-			"what arrived can be looked up":                                            "a repeat makes no second message instead",
+			"pieces of an album say that they belong together":            "files that are sent as one come in one message",
+			"an image is shown as one, and in plain form as a file":       "every image is shown as one",
+			"an event is acknowledged only once it is stored":             "the gateway has no acknowledgements; what was missed is asked for",
+			"markup that the platform does not take is refused as markup": "every text is valid",
+			"what arrived can be looked up":                               "a repeat makes no second message instead",
 		},
 	}
 }
@@ -77,7 +72,11 @@ func (p *platform) Who(who adaptertest.Person) string {
 }
 
 func (p *platform) Say(s adaptertest.Post) string {
-	p.last = p.dc.Say(fakediscord.Post{Channel: where(s.At), From: p.Who(s.From), Text: s.Text, ReplyTo: s.ReplyTo})
+	post := fakediscord.Post{Channel: where(s.At), From: p.Who(s.From), Text: s.Text, ReplyTo: s.ReplyTo}
+	if f := s.File; f != nil {
+		post.Files = []fakediscord.File{{Name: f.Name, MIME: f.MIME, Data: f.Data, Size: f.Size, Voice: f.Kind == chat.Voice}}
+	}
+	p.last = p.dc.Say(post)
 	return p.last
 }
 
@@ -115,6 +114,9 @@ func (p *platform) Seen(at adaptertest.Place) []adaptertest.Seen {
 		for _, b := range m.Buttons {
 			s.Buttons = append(s.Buttons, b.Label)
 		}
+		for _, f := range m.Files {
+			s.File = &adaptertest.SeenFile{Name: f.Name, Data: f.Data}
+		}
 		out = append(out, s)
 	}
 	return out
@@ -135,6 +137,9 @@ func (p *platform) Strike(trouble adaptertest.Trouble) {
 		f.Drop, f.Stored = true, true
 	case adaptertest.CutBefore:
 		f.Drop = true
+	case adaptertest.CutFile:
+		p.dc.Add(fakediscord.Fault{Name: "GET attachment", Drop: true})
+		return
 	case adaptertest.ChatGone:
 		p.dc.Remove(square)
 		return

@@ -69,7 +69,7 @@ func (o Options) String() string {
 func (o Options) GoString() string { return o.String() }
 
 // Adapter serves one bot. It implements chat.Adapter, chat.Typer, chat.Editor, chat.Remover, chat.Reactor,
-// chat.Historian and chat.Menu.
+// chat.Historian, chat.Menu, chat.Fetcher and chat.FileSender.
 type Adapter struct {
 	options Options
 	account chat.Account
@@ -82,13 +82,15 @@ type Adapter struct {
 }
 
 var (
-	_ chat.Adapter   = (*Adapter)(nil)
-	_ chat.Typer     = (*Adapter)(nil)
-	_ chat.Editor    = (*Adapter)(nil)
-	_ chat.Remover   = (*Adapter)(nil)
-	_ chat.Reactor   = (*Adapter)(nil)
-	_ chat.Historian = (*Adapter)(nil)
-	_ chat.Menu      = (*Adapter)(nil)
+	_ chat.Adapter    = (*Adapter)(nil)
+	_ chat.Typer      = (*Adapter)(nil)
+	_ chat.Editor     = (*Adapter)(nil)
+	_ chat.Remover    = (*Adapter)(nil)
+	_ chat.Reactor    = (*Adapter)(nil)
+	_ chat.Historian  = (*Adapter)(nil)
+	_ chat.Menu       = (*Adapter)(nil)
+	_ chat.Fetcher    = (*Adapter)(nil)
+	_ chat.FileSender = (*Adapter)(nil)
 )
 
 // ErrToken is what New returns for a token that cannot be one. It never holds the token.

@@ -27,7 +27,7 @@ func sendFault(to chat.Address, err error) *chat.SendError {
 	switch {
 	case e.status == http.StatusTooManyRequests, e.code == 20016, e.code == 20028: // slow mode; too many writes in the channel
 		return &chat.SendError{Fault: chat.RateLimited, RetryAfter: e.retryAfter, Err: e}
-	case e.status >= 500 || e.foreign:
+	case e.status >= 500 || e.foreign && e.status != http.StatusRequestEntityTooLarge: // a proxy has the last word on sizes
 		return &chat.SendError{Fault: chat.ServerError, Err: e}
 	}
 	return &chat.SendError{Fault: chat.Refused, Class: refusal(to, e), Err: e}

@@ -33,6 +33,8 @@ type content struct {
 	Mentions  mentions   `json:"allowed_mentions"`
 	Reference *reference `json:"message_reference,omitempty"`
 	Rows      []row      `json:"components"`
+
+	Attachments []described `json:"attachments,omitempty"`
 }
 
 // mentions says whom a message may notify: the one whom it answers, and nobody whom its text names.
@@ -131,6 +133,13 @@ func body(out chat.Outbound) content {
 // is there twice: a thread that is not there yet is opened from its message, and a message that cannot be replied to is
 // answered without a reference.
 func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, error) {
+	return a.send(ctx, out, func(ctx context.Context, path string, c content) ([]byte, error) {
+		return a.client.call(ctx, http.MethodPost, path, "POST "+path, c)
+	})
+}
+
+// send makes a message by post, the one call that creates it.
+func (a *Adapter) send(ctx context.Context, out chat.Outbound, post func(ctx context.Context, path string, c content) ([]byte, error)) (chat.Receipt, error) {
 	if err := check(out.To); err != nil {
 		return chat.Receipt{}, err
 	}
@@ -142,15 +151,16 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	if isID(out.ReplyTo) && out.ReplyTo != out.To.Thread { // what opened a thread is not in it
 		c.Reference = &reference{Message: out.ReplyTo}
 	}
-	id, err := a.post(ctx, out.To, c)
+	path := "channels/" + channelOf(out.To) + "/messages"
+	id, err := created(post(ctx, path, c))
 	if is(err, 10003) && a.opens(out.To) {
 		if err = a.openThread(ctx, out.To); err == nil {
-			id, err = a.post(ctx, out.To, c)
+			id, err = created(post(ctx, path, c))
 		}
 	}
 	if c.Reference != nil && disliked(err) {
 		c.Reference = nil
-		id, err = a.post(ctx, out.To, c)
+		id, err = created(post(ctx, path, c))
 	}
 	if err != nil {
 		return chat.Receipt{}, sendFault(out.To, err)
@@ -158,10 +168,8 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	return chat.Receipt{MessageID: id}, nil
 }
 
-// post makes the call that creates a message.
-func (a *Adapter) post(ctx context.Context, to chat.Address, c content) (string, error) {
-	path := "channels/" + channelOf(to) + "/messages"
-	answer, err := a.client.call(ctx, http.MethodPost, path, "POST "+path, c)
+// created reads the answer to the call that creates a message.
+func created(answer []byte, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}

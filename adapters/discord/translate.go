@@ -67,11 +67,12 @@ func (a *Adapter) message(m *message, in chat.Address) *chat.Message {
 		return nil
 	}
 	said, lacking := read(m.Content, m.Mentions, a.guilds.ours), unsupported(m)
-	if m.Content == "" && len(lacking) == 0 {
+	files, _ := files(m, channelOf(in))
+	if m.Content == "" && len(lacking) == 0 && len(files) == 0 {
 		return nil
 	}
 	out := &chat.Message{
-		Address: in, PersonName: m.Author.name(), ID: m.ID, Text: said.text, SentAt: born(m.ID), Unsupported: lacking,
+		Address: in, PersonName: m.Author.name(), ID: m.ID, Text: said.text, SentAt: born(m.ID), Files: files, Unsupported: lacking,
 		FromBot:   m.Author.Bot || m.WebhookID != "",
 		Addressed: said.addressed || in.Type == chat.Direct || answers(m, me),
 	}
@@ -96,17 +97,18 @@ func answers(m *message, me string) bool {
 // content intent is missing.
 func blank(m *message) bool {
 	return m.GuildID != "" && m.Content == "" && m.Author != nil && !m.Author.Bot && m.WebhookID == "" && len(unsupported(m)) == 0 &&
-		len(m.Embeds) == 0 && len(m.Components) == 0 && (m.Type == typeDefault || m.Type == typeReply)
+		len(m.Attachments) == 0 && len(m.Embeds) == 0 && len(m.Components) == 0 && (m.Type == typeDefault || m.Type == typeReply)
 }
 
-// unsupported lists what a message carries besides its text.
+// unsupported lists what a message carries besides its text and its files.
 func unsupported(m *message) []string {
+	_, whole := attachments(m.Attachments)
 	var out []string
 	for _, k := range []struct {
 		name string
 		has  bool
 	}{
-		{"attachment", len(m.Attachments) > 0},
+		{"attachment", !whole},
 		{"sticker", len(m.Stickers) > 0},
 		{"forwarded message", len(m.Snapshots) > 0},
 		{"poll", len(m.Poll) > 0 && string(m.Poll) != "null"},

@@ -143,7 +143,7 @@ func TestUnsupported(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"attachments", []any{map[string]any{"id": "1", "filename": "a.png"}}, "attachment"},
+		{"attachments", []any{"not even an object"}, "attachment"},
 		{"sticker_items", []any{map[string]any{"id": "1"}}, "sticker"},
 		{"poll", map[string]any{"question": map[string]any{"text": "?"}}, "poll"},
 		{"message_snapshots", []any{map[string]any{"message": map[string]any{"content": "x"}}}, "forwarded message"},
@@ -225,7 +225,7 @@ func TestHistoryIsWhatCameLive(t *testing.T) {
 	r := w.connected(w.run(nil))
 	w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "<@" + bot + "> hello <@" + alice + ">"})
 	w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: "in the thread"})
-	w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "psst", More: map[string]any{"attachments": []any{map[string]any{"id": "1"}}}})
+	w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "psst", Files: []fakediscord.File{{Name: "a.png", Data: []byte("x")}}})
 	live := r.await(t, 3)
 	past := &run{change: make(chan struct{}, 1)}
 	for _, in := range []chat.Address{inSquare(), inCorner(), {Type: chat.Direct, Person: alice}} {

@@ -56,6 +56,7 @@ type message struct {
 	Member      *member           `json:"member"`
 	Content     string            `json:"content"`
 	Type        int               `json:"type"`
+	Flags       int               `json:"flags"`
 	Mentions    []user            `json:"mentions"`
 	Attachments []json.RawMessage `json:"attachments"`
 	Stickers    []json.RawMessage `json:"sticker_items"`

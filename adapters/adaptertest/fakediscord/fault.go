@@ -28,6 +28,7 @@ type Fault struct {
 	Body       string // with Status: this body instead of Discord's JSON
 	Drop       bool   // the connection is cut without an answer
 	Hang       bool   // there is never an answer
+	Redirect   string // of "GET attachment": sent to that address instead
 	Stored     bool   // the call takes effect before it is refused, cut or left hanging
 
 	seen, hits int // guarded by Server.mu

@@ -38,6 +38,7 @@ type Message struct {
 	ReplyTo             string
 	Nonce               string
 	Buttons             []Button
+	Files               []File
 	Pings               []string // whom it notified
 	Edits               int
 	Reaction            string // ours
@@ -60,7 +61,8 @@ type Post struct {
 	Channel, From string
 	Text          string
 	ReplyTo       string
-	// More holds further fields of the message, such as "attachments", or replaces some.
+	Files         []File
+	// More holds further fields of the message, such as "poll", or replaces some.
 	More map[string]any
 }
 
@@ -165,7 +167,7 @@ func (s *Server) Say(p Post) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.change()
-	m := &post{Message: Message{ID: s.id(), Channel: p.Channel, Author: p.From, Content: p.Text, ReplyTo: p.ReplyTo, At: time.Now()}, more: p.More}
+	m := &post{Message: Message{ID: s.id(), Channel: p.Channel, Author: p.From, Content: p.Text, ReplyTo: p.ReplyTo, Files: s.keep(p.Files), At: time.Now()}, more: p.More}
 	s.publish(s.channels[p.Channel], m)
 	return m.ID
 }
@@ -299,7 +301,10 @@ func (s *Server) wireMessage(m *post) map[string]any {
 	out := map[string]any{
 		"id": m.ID, "channel_id": m.Channel, "author": s.users[m.Author].wire(), "content": m.Content, "type": 0, "tts": false, "pinned": false,
 		"timestamp": m.At.UTC().Format(stamp), "edited_timestamp": nil, "mentions": mentions, "mention_roles": []any{}, "mention_everyone": false,
-		"attachments": []any{}, "embeds": []any{}, "components": components,
+		"attachments": s.attachments(m), "embeds": []any{}, "components": components,
+	}
+	if len(m.Files) > 0 && m.Files[0].Voice {
+		out["flags"] = flagVoice
 	}
 	if m.Edits > 0 {
 		out["edited_timestamp"] = time.Now().UTC().Format(stamp)

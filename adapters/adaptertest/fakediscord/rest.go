@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -66,6 +67,7 @@ type call struct {
 	query  url.Values
 	body   map[string]any
 	list   []map[string]any // instead of body, where the body is a list
+	files  []File
 }
 
 func (c *call) text(key string) string {
@@ -105,6 +107,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.connect(w, r)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, "/attachments/") {
+		s.hand(w, r)
+		return
+	}
 	prefix := version.FindString(r.URL.Path)
 	c := &call{method: r.Method, path: strings.Split(strings.TrimPrefix(r.URL.Path, prefix), "/"), query: r.URL.Query()}
 	body, err := io.ReadAll(r.Body)
@@ -112,7 +118,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client went away in mid-request
 	}
 	var fit bool
+	kind, head, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
+	case kind == "multipart/form-data":
+		fit = multipartForm(c, body, head["boundary"])
 	case len(body) == 0:
 		fit = r.Header.Get("Content-Type") == "" // Discord refuses an empty body that claims to be JSON
 	case body[0] == '[':
@@ -120,7 +129,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		fit = json.Unmarshal(body, &c.body) == nil
 	}
-	record := Call{At: time.Now(), Content: c.text("content"), Body: c.body}
+	record := Call{At: time.Now(), Content: c.text("content"), Body: c.body, Files: len(c.files), Credential: r.Header.Get("Authorization")}
 	record.Name, record.Channel = c.name()
 	s.mu.Lock()
 	s.calls = append(s.calls, record)
@@ -364,7 +373,11 @@ func (s *Server) create(c *call, ch *channel) answer {
 		return unfit("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
 	case tooLong(content):
 		return unfit("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
-	case strings.TrimSpace(content) == "":
+	case slices.ContainsFunc(c.files, func(f File) bool { return len(f.Data) > MaxFile }):
+		return refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
+	case !c.described():
+		return unfit("attachments", "ATTACHMENT_NOT_FOUND", "There is no such file in the request.")
+	case strings.TrimSpace(content) == "" && len(c.files) == 0:
 		return refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
 	}
 	buttons, fit := buttonsOf(c.body["components"])
@@ -376,7 +389,7 @@ func (s *Server) create(c *call, ch *channel) answer {
 	}
 	flags, _ := c.body["flags"].(float64)
 	m := &post{Message: Message{
-		ID: s.id(), Channel: ch.id, Author: s.bot.ID, Content: content, ReplyTo: to, Nonce: nonce, Buttons: buttons, At: time.Now(),
+		ID: s.id(), Channel: ch.id, Author: s.bot.ID, Content: content, ReplyTo: to, Nonce: nonce, Buttons: buttons, Files: s.keep(c.files), At: time.Now(),
 		Silent: int(flags)&(1<<12) != 0, Pings: pings(content, c.body["allowed_mentions"]),
 	}}
 	s.nonces[ch.id+" "+nonce] = m.ID

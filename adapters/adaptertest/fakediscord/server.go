@@ -41,6 +41,8 @@ type Server struct {
 	limit    int // of a bucket within window; 0: none is in force
 	window   time.Duration
 	flags    int // of the application
+	files    map[string]File
+	host     string // in the addresses of files; empty: addr
 
 	gateway
 }
@@ -59,7 +61,11 @@ type Call struct {
 	Channel string
 	Content string
 	Body    map[string]any
-	Status  int // of the answer; 0: none was given
+	Files   int // that came with it
+
+	Credential string // the header that holds the token
+
+	Status int // of the answer; 0: none was given
 }
 
 // bucket counts the calls of one rate limit.
@@ -73,7 +79,7 @@ func New(token, botID, botName string) *Server {
 	s := &Server{
 		token: token, bot: User{ID: botID, Name: botName, Bot: true}, changed: make(chan struct{}), quit: make(chan struct{}),
 		users: map[string]User{}, guilds: map[string]*guild{}, channels: map[string]*channel{}, posts: map[string]*post{},
-		nonces: map[string]string{}, acts: map[string]*Interaction{}, buckets: map[string]*bucket{}, flags: flagContent,
+		nonces: map[string]string{}, acts: map[string]*Interaction{}, buckets: map[string]*bucket{}, flags: flagContent, files: map[string]File{},
 		gateway: gateway{
 			sessions: map[string]*session{}, sockets: map[*socket]bool{}, interval: 41250 * time.Millisecond, budget: 1000,
 		},
