@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Deadline:            time.Now().Add(time.Minute), // for a command that was to fail and serves
+		Deadline:            time.Now().Add(5 * time.Minute), // for a command that was to fail and serves
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			return nil
