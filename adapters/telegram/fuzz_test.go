@@ -71,7 +71,7 @@ func FuzzUpdate(f *testing.F) {
 			if back := k.Address(); m.Address.Person == "" || m.Address.Account != a.account || back.Chat != m.Address.Chat || back.Thread != m.Address.Thread || back.Type != m.Address.Type {
 				t.Fatalf("%s: %+v has the key %s, of %+v", raw, m.Address, k, back)
 			}
-			if m.Text == "" && len(m.Unsupported) == 0 && !m.Addressed {
+			if m.Text == "" && len(m.Files) == 0 && len(m.Unsupported) == 0 && !m.Addressed {
 				t.Fatalf("%s: a message that says nothing to nobody: %+v", raw, m)
 			}
 		}

@@ -99,12 +99,15 @@ type place struct {
 	text   string
 	lo, hi int // where the run is
 	style  style
-	slant  bool // the message has italics somewhere
+	slant  bool // the message has something that may end italics
 }
 
-// slanted tells whether there are italics among the runs.
+// slanted tells whether something among the runs may end italics: our own, or a _ where none can be escaped.
 func slanted(spans []span) bool {
-	return slices.ContainsFunc(spans, func(s span) bool { return s.style.mark&italic != 0 })
+	return slices.ContainsFunc(spans, func(s span) bool {
+		raw := s.style.mark&(code|pre|bare) != 0 || s.style.href != ""
+		return s.style.mark&italic != 0 || raw && strings.Contains(s.text+s.style.href, "_")
+	})
 }
 
 // dialect is how one platform writes a styled text. A further platform is a further value and a few functions.

@@ -83,7 +83,7 @@ func (p place) discordMeans(i int) bool {
 	switch c := p.text[i]; c {
 	case '\\', '`', '[':
 		return true
-	case '_': // within a word it begins italics as well, and ends none: it needs one that ends them, which only ours would be
+	case '_': // within a word it begins italics as well, and ends none: it needs something else that ends them
 		within := i > p.lo && i+1 < p.hi && alnum(p.text[i-1]) && alnum(p.text[i+1])
 		return p.slant || !within
 	case '*':
