@@ -62,6 +62,9 @@ func TestTokenInUse(t *testing.T) {
 		t.Errorf("the second says %+v", s)
 	}
 	other.do("send", "--to", fmt.Sprintf("telegram:%d", owner), "from the second")
+	other.do("chat", "/platform pause telegram")
+	other.do("chat", "/platform resume telegram") // gives it no right to the token either
+	other.until("the second is parked again", func() bool { return telegram().Cause == "token_in_use" })
 	p.ask("hello", "the first answers")
 	if strings.Contains(p.seen(), "from the second") {
 		t.Error("the second used the token")
