@@ -85,6 +85,11 @@ func (t *fetchTable) stop(path string) {
 
 // fetch brings a file to its place and reports. A drain does not wait for it: it is asked for again at the next start.
 func (g *Gateway) fetch(e machine.Fetch) {
+	if g.Serves(e.Account) { // else obtain says that it can't be had
+		if a, ok := g.taker(e.Account, e); !ok || !a.takes(e) {
+			return // it is asked for again once the account is there
+		}
+	}
 	ctx, cancel := context.WithCancel(g.work)
 	f, fresh := g.fetches.begin(e, cancel)
 	if !fresh {
@@ -117,7 +122,7 @@ func (g *Gateway) obtain(ctx context.Context, e machine.Fetch) (size int64, prob
 	if size, ok := g.o.Media.Size(e.File.Path); ok {
 		return size, ""
 	}
-	a, ok := g.accounts[e.Account]
+	a, ok := g.lookup(e.Account)
 	if !ok {
 		return 0, "its account is not served any more"
 	}

@@ -60,7 +60,7 @@ func platformList(list []AccountStatus) string {
 		}
 		line += ", since " + s.Since.Local().Format("2006-01-02 15:04")
 		if !s.LastInbound.IsZero() {
-			line += fmt.Sprintf(", last message %s ago", lasted(time.Since(s.LastInbound)))
+			line += fmt.Sprintf(", last message %s ago", machine.Age(time.Since(s.LastInbound)))
 		}
 		if s.Remedy != "" {
 			line += "\n  " + s.Remedy

@@ -42,7 +42,7 @@ func (g *Gateway) copyFile(e machine.RunTool) machine.ToolDone {
 		return fail(tool.KindArguments, err.Error())
 	}
 	name := filepath.Base(filepath.Clean(args.Path))
-	a, ok := g.accounts[e.To.Account]
+	a, ok := g.lookup(e.To.Account)
 	if !ok {
 		return fail(tool.KindState, "the account of this chat is not served any more")
 	}

@@ -62,6 +62,9 @@ func (l *layer[K, V]) keep(k K, v *V) {
 	l.set[k] = v
 }
 
+// empty tells without a look at the keys that there are none.
+func (l *layer[K, V]) empty() bool { return len(l.base)+len(l.under)+len(l.set) == 0 }
+
 // all yields the keys of base and overlay in order.
 func (l *layer[K, V]) all() []K {
 	keys := make([]K, 0, len(l.base)+len(l.under)+len(l.set))

@@ -82,7 +82,7 @@ func (o *Overlay) retracted(r Retracted) (Answer, error) {
 
 // pass takes note that a message of ours comes to stand below the previews in its chat, but for one that it answers.
 func (o *Overlay) pass(to chat.Address, answers id.Turn) {
-	if len(o.previews.base)+len(o.previews.set) == 0 {
+	if o.previews.empty() {
 		return
 	}
 	for _, tid := range o.previews.all() {

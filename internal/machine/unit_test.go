@@ -155,3 +155,26 @@ func TestPersonIsNotKeptWaitingByTheRestOfAStep(t *testing.T) {
 		t.Error("the step's next command keeps the person waiting")
 	}
 }
+
+// A message comes to stand below a preview whose own batch is still on its way to the disk: the answer is not put there.
+func TestPreviewOfTheBatchInFlight(t *testing.T) {
+	u := newUnit(t)
+	_, effects := u.do(message("hello"))
+	turn := effects[0].(machine.RunStep).Turn
+	writing := u.st.Overlay()
+	if _, err := writing.Apply(u.at, machine.Showing{Turn: turn.ID, Generation: turn.Generation, To: message("").Message.Address}); err != nil {
+		t.Fatal(err)
+	}
+	writing.Changes()
+	next := writing.Next()
+	if _, err := next.Apply(u.at, machine.Say{To: message("").Message.Address, Text: "by the way", Cause: "operator"}); err != nil {
+		t.Fatal(err)
+	}
+	writing.Fold()
+	for _, c := range next.Changes() {
+		if p, ok := c.Value.(*machine.Preview); ok && p.Spent {
+			return
+		}
+	}
+	t.Error("the answer would be put above the message")
+}

@@ -161,8 +161,11 @@ func of(db *store.DB, sid id.Session, key chat.Key) bool {
 	return false
 }
 
-// maxStops bounds the buttons under /tasks.
-const maxStops = 8
+// The bounds of the buttons under /tasks: how many, and how many characters of what each stops.
+const (
+	maxStops = 8
+	maxLabel = 24
+)
 
 // Tasks is the answer to /tasks, with a button to stop each of what runs.
 func Tasks(db *store.DB, key chat.Key) (string, []chat.Button, error) {
@@ -182,11 +185,11 @@ func Tasks(db *store.DB, key chat.Key) (string, []chat.Button, error) {
 		for _, c := range d.Children {
 			fmt.Fprintf(&b, "\n  - %s %s: %s", c.Session, c.State, c.Goal)
 		}
-		stop(string(d.ID), shortened(d.Children[0].Goal))
+		stop(string(d.ID), begins(d.Children[0].Goal, maxLabel))
 	}
 	for _, p := range ps {
 		fmt.Fprintf(&b, "\n- process %s, running for %s: `%s`", p.ID, machine.Age(time.Since(p.CreatedAt)), p.Command)
-		stop(string(p.ID), shortened(p.Command))
+		stop(string(p.ID), begins(p.Command, maxLabel))
 	}
 	if b.Len() == 0 {
 		return "Nothing is running for this place.", nil, nil
@@ -196,16 +199,6 @@ func Tasks(db *store.DB, key chat.Key) (string, []chat.Button, error) {
 
 // StopTask is the command that stops a task of /tasks; its id follows.
 const StopTask = "/tasks stop "
-
-// shortened is a text as a button has room for it.
-func shortened(s string) string {
-	const most = 24
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > most {
-		return strings.TrimSpace(string(r[:most])) + "…"
-	}
-	return string(r)
-}
 
 // TaskOf finds delegated work or a process that runs for a place by what a person typed of its id.
 func TaskOf(db *store.DB, key chat.Key, typed string) (string, error) {

@@ -209,15 +209,19 @@ func placeWords(a chat.Address) string {
 
 // quoted is the beginning of a text on one line, in quotation marks.
 func quoted(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if s == "" {
+	if s = begins(s, 100); s == "" {
 		return "(nothing said)"
 	}
-	const most = 100
+	return "“" + s + "”"
+}
+
+// begins is the beginning of a text on one line, of at most so many characters.
+func begins(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > most {
 		s = strings.TrimSpace(string(r[:most])) + "…"
 	}
-	return "“" + s + "”"
+	return s
 }
 
 // span is a duration as people read it, as exact as it is short.
