@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
+	"github.com/homing-gateway/homing/internal/durable"
 	"github.com/homing-gateway/homing/internal/store"
 )
 
@@ -252,18 +252,5 @@ func writeFile(path string, fill func(*os.File) error, check func(temp string) e
 	if err != nil {
 		return err
 	}
-	return syncDir(dir)
-}
-
-// syncDir makes a new name in a folder durable. Some file systems can't, and say EINVAL.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
-		return err
-	}
-	return nil
+	return durable.Names(dir)
 }

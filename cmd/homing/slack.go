@@ -18,6 +18,7 @@ import (
 	"github.com/homing-gateway/homing/adapters/slack"
 	"github.com/homing-gateway/homing/config"
 	"github.com/homing-gateway/homing/internal/chat"
+	"github.com/homing-gateway/homing/internal/durable"
 	"github.com/homing-gateway/homing/internal/gateway"
 )
 
@@ -89,11 +90,7 @@ func keepIdentity(file, token string, me slack.Identity) error {
 	if err != nil {
 		return err
 	}
-	next := file + ".new"
-	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, file)
+	return durable.WriteFile(file, append(text, '\n'))
 }
 
 // slackScopes are what the bot token has to be allowed.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/homing-gateway/homing/internal/durable"
 )
 
 // The folders. Files are named "in/NAME" and "out/NAME".
@@ -100,8 +102,7 @@ func (f *Folder) sync(dir string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	return errors.Join(err, d.Close())
+	return errors.Join(durable.NamesIn(d), d.Close())
 }
 
 // bounded writes so many bytes and no more.

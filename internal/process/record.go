@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/homing-gateway/homing/internal/durable"
 )
 
 // The files of a process directory; doc.go says what each is for.
@@ -44,7 +44,7 @@ func writeRecord(dir, name string, v any) error {
 	if err := replaceRecord(dir, name, v, true); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.Names(dir)
 }
 
 // replaceRecord is writeRecord with a choice: without durable, it outlives every process but not a power cut.
@@ -104,7 +104,7 @@ func syncRecord(dir, name string) error {
 	}
 	err = errors.Join(f.Sync(), f.Close())
 	if err == nil {
-		err = syncDir(dir)
+		err = durable.Names(dir)
 	}
 	return err
 }
@@ -140,17 +140,4 @@ func readExit(dir, name, id string) (e Exit, ok bool, err error) {
 func wantedKill(dir string) (k killRequest, ok bool) {
 	err := readRecord(dir, killFile, &k)
 	return k, err == nil || errors.Is(err, errDamaged)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	defer d.Close()
-	// Some file systems can't sync a directory and say EINVAL: there is nothing more to be had from them.
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
 }

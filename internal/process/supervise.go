@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/homing-gateway/homing/internal/durable"
 )
 
 // Exit codes of a supervisor. Nobody depends on them: what counts is the record.
@@ -168,7 +170,7 @@ func (s *supervisor) start() error {
 		return err
 	}
 	// Nor must a power cut take away the directory of a command that ran: no directory means that nothing did.
-	if err := syncDir(filepath.Join(s.dir, "..")); err != nil {
+	if err := durable.Names(filepath.Join(s.dir, "..")); err != nil {
 		return err
 	}
 	s.reached("after started")

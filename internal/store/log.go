@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
-	"golang.org/x/sys/unix"
 
+	"github.com/homing-gateway/homing/internal/durable"
 	"github.com/homing-gateway/homing/internal/machine"
 )
 
@@ -119,7 +119,7 @@ func createLog(path string, m limits) (*log, error) {
 		l.size = m.first
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = durable.Names(filepath.Dir(path))
 	}
 	if err != nil {
 		_ = l.f.Close()
@@ -127,19 +127,6 @@ func createLog(path string, m limits) (*log, error) {
 		return nil, err
 	}
 	return l, nil
-}
-
-// syncDir makes a new name in a folder durable. Some file systems can't, and say EINVAL.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = d.Close() }()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
-		return err
-	}
-	return nil
 }
 
 // lengthen writes the blocks that make the file so long. They are not the log's yet.
