@@ -8,30 +8,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
-	"net/url"
-	"strconv"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"github.com/homing-gateway/homing/adapters/attempt"
 )
 
 const (
-	apiVersion  = "/v9/"           // the library's
-	idleTimeout = 20 * time.Second // shorter than any server's, so that a send never meets a connection that just ends
-	maxAnswer   = 16 << 20
-	maxWords    = 200 // bytes of a foreign answer that go into an error
+	apiVersion = "/v9/" // the library's
 )
 
 // client makes calls of the REST API: one attempt each, and an error that says how far it came.
 type client struct {
-	library   *discordgo.Session // makes the requests
-	transport *http.Transport
-	base      string
-	token     string
-	limits    limits
+	*attempt.Client
+	library *discordgo.Session // makes the requests
+	base    string
+	limits  limits
 }
 
 func newClient(o Options) (*client, error) {
@@ -39,28 +32,8 @@ func newClient(o Options) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// HTTP/1.1 only: a call then has a connection to itself, and a dead connection takes nothing else with it.
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &client{
-		library: library, base: o.APIURL + apiVersion, token: o.Token,
-		transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: o.Dial, TLSHandshakeTimeout: o.DialTimeout,
-			MaxIdleConnsPerHost: 4, IdleConnTimeout: idleTimeout, Protocols: protocols,
-		},
-	}, nil
+	return &client{Client: attempt.New(o.Dial, o.DialTimeout, attempt.Hide([]string{o.Token})), library: library, base: o.APIURL + apiVersion}, nil
 }
-
-func (c *client) close() { c.transport.CloseIdleConnections() }
-
-// netError is a call without an answer.
-type netError struct {
-	sent bool // the request may have arrived
-	err  error
-}
-
-func (e *netError) Error() string { return e.err.Error() }
-func (e *netError) Unwrap() error { return e.err }
 
 // apiError is an answer that says no.
 type apiError struct {
@@ -86,7 +59,7 @@ func (c *client) call(ctx context.Context, method, path, bucket string, body any
 	if body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
-			return nil, &netError{err: err}
+			return nil, &attempt.Error{Err: err}
 		}
 	}
 	return c.request(ctx, method, path, bucket, text)
@@ -97,12 +70,12 @@ func (c *client) request(ctx context.Context, method, path, bucket string, text 
 	if wait := c.limits.wait(bucket, time.Now()); wait > 0 {
 		return nil, &apiError{status: http.StatusTooManyRequests, words: "the rate limit is used up", retryAfter: wait}
 	}
-	e := &exchange{transport: c.transport}
+	e := &exchange{transport: c.Client}
 	// The library keeps a lock for each rate limit and waits under it, whatever the context says. A call gets a lock of
 	// its own.
 	free := discordgo.NewRatelimiter().LockBucket("")
 	options := append([]discordgo.RequestOption{
-		discordgo.WithContext(e.traced(ctx)), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0),
+		discordgo.WithContext(e.reach.Trace(ctx)), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0),
 		discordgo.WithClient(&http.Client{
 			Transport:     e, // and the token goes nowhere else:
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -113,7 +86,7 @@ func (c *client) request(ctx context.Context, method, path, bucket string, text 
 		if err == nil {
 			err = errors.New("no answer")
 		}
-		return nil, &netError{sent: e.sent.Load(), err: c.clean(err)}
+		return nil, &attempt.Error{Sent: e.reach.Sent(), Err: c.Clean(err)}
 	}
 	c.limits.note(bucket, e.answer, time.Now())
 	return c.judge(e.answer, e.body, e.broken)
@@ -122,24 +95,10 @@ func (c *client) request(ctx context.Context, method, path, bucket string, text 
 // exchange is the transport of one call. It keeps what was answered: the library's errors do not tell it all.
 type exchange struct {
 	transport http.RoundTripper
-	sent      atomic.Bool
+	reach     attempt.Reach
 	answer    *http.Response
 	body      []byte
 	broken    error // the answer's body could not be read to its end
-}
-
-// traced notes how far the request came. Without a connection, or with a body that could not be written to its end, the
-// server has no complete request. Once the request went out, no error proves anything: it may have arrived.
-func (e *exchange) traced(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { e.sent.Store(false) }, // a repetition begins with nothing sent, too
-		GotConn: func(httptrace.GotConnInfo) { e.sent.Store(true) },
-		WroteRequest: func(i httptrace.WroteRequestInfo) {
-			if i.Err != nil {
-				e.sent.Store(false)
-			}
-		},
-	})
 }
 
 // RoundTrip makes the request and reads the answer.
@@ -148,7 +107,7 @@ func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.body, e.broken = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	e.body, e.broken = attempt.Read(resp)
 	_ = resp.Body.Close()
 	e.answer = resp
 	resp.Body = io.NopCloser(bytes.NewReader(e.body))
@@ -160,9 +119,9 @@ func (c *client) judge(resp *http.Response, body []byte, broken error) ([]byte, 
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		switch {
 		case broken != nil:
-			return nil, &netError{sent: true, err: fmt.Errorf("read the answer: %w", c.clean(broken))}
+			return nil, &attempt.Error{Sent: true, Err: fmt.Errorf("read the answer: %w", c.Clean(broken))}
 		case resp.StatusCode != http.StatusNoContent && !json.Valid(body):
-			return nil, &netError{sent: true, err: fmt.Errorf("an answer that is none: %s", c.words(string(body)))}
+			return nil, &attempt.Error{Sent: true, Err: fmt.Errorf("an answer that is none: %s", c.Words(string(body)))}
 		}
 		return body, nil
 	}
@@ -174,35 +133,12 @@ func (c *client) judge(resp *http.Response, body []byte, broken error) ([]byte, 
 	}
 	e := &apiError{status: resp.StatusCode}
 	if json.Unmarshal(body, &a) == nil && a.Message != nil {
-		e.code, e.words, e.fields = a.Code, c.words(*a.Message), c.words(string(a.Errors))
+		e.code, e.words, e.fields = a.Code, c.Words(*a.Message), c.Words(string(a.Errors))
 	} else {
-		e.foreign, e.words = true, c.words(string(body))
+		e.foreign, e.words = true, c.Words(string(body))
 	}
 	if e.retryAfter = time.Duration(a.RetryAfter * float64(time.Second)); e.retryAfter <= 0 {
-		seconds, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
-		e.retryAfter = max(time.Duration(seconds*float64(time.Second)), time.Second)
+		e.retryAfter = attempt.RetryAfter(resp.Header)
 	}
 	return nil, e
 }
-
-// words is what a text of others may contribute to an error: masked first, lest a cut leave half of the token, and short.
-func (c *client) words(s string) string {
-	s = c.mask(strings.TrimSpace(s))
-	if len(s) > maxWords {
-		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
-	}
-	return s
-}
-
-// clean takes the address out of an error (an interaction's has a secret in it), and the token out of whatever else it says.
-func (c *client) clean(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	if text := err.Error(); c.mask(text) != text {
-		return errors.New(c.mask(text))
-	}
-	return err
-}
-
-func (c *client) mask(s string) string { return strings.ReplaceAll(s, c.token, "***") }

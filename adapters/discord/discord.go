@@ -23,6 +23,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"go.uber.org/zap"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -123,7 +124,7 @@ func New(o Options) (*Adapter, error) {
 		o.Log = zap.NewNop()
 	}
 	if o.Dial == nil {
-		o.Dial = (&net.Dialer{Timeout: o.DialTimeout, KeepAlive: 15 * time.Second}).DialContext
+		o.Dial = attempt.Dialer(o.DialTimeout)
 	}
 	account := chat.Account{Profile: o.Profile, Platform: Name, ID: botOf(o.Token)}
 	c, err := newClient(o)
@@ -173,4 +174,4 @@ func (a *Adapter) String() string { return a.account.String() }
 func (a *Adapter) GoString() string { return a.String() }
 
 // Close gives up connections that nobody uses. It may be called at any time.
-func (a *Adapter) Close() { a.client.close() }
+func (a *Adapter) Close() { a.client.Close() }

@@ -9,16 +9,14 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
 // sendFault says what a failed call means for a message to that address: the one place that decides.
 func sendFault(to chat.Address, err error) *chat.SendError {
-	if e, ok := errors.AsType[*netError](err); ok {
-		if e.sent {
-			return &chat.SendError{Fault: chat.Unknown, Err: e}
-		}
-		return &chat.SendError{Fault: chat.Unreachable, Err: e}
+	if e, ok := errors.AsType[*attempt.Error](err); ok {
+		return e.Fault()
 	}
 	e, ok := errors.AsType[*apiError](err)
 	if !ok {

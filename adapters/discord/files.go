@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -87,13 +87,13 @@ func (a *Adapter) MaxFetch() int64 { return maxFetch }
 // Fetch asks for the message of the file, and reads the file from where that says it is.
 func (a *Adapter) Fetch(ctx context.Context, f chat.File, w io.Writer) error {
 	if f.Size > maxFetch {
-		return refusedFile(chat.ClassTooLong, "it is too large")
+		return attempt.Refused(chat.ClassTooLong, "it is too large")
 	}
 	ids := strings.Split(f.Ref, "/")
 	if len(ids) != 3 || !isID(ids[0]) || !isID(ids[1]) {
-		return refusedFile(chat.ClassOther, "its reference is none of Discord's")
+		return attempt.Refused(chat.ClassOther, "its reference is none of Discord's")
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	path := "channels/" + ids[0] + "/messages/"
 	answer, err := a.client.call(ctx, http.MethodGet, path+ids[1], "GET "+path, nil)
@@ -110,40 +110,29 @@ func (a *Adapter) Fetch(ctx context.Context, f chat.File, w io.Writer) error {
 			return a.client.download(ctx, x.URL, w)
 		}
 	}
-	return refusedFile(chat.ClassOther, "its message does not have it any more")
-}
-
-func refusedFile(class chat.Class, why string) *chat.SendError {
-	return &chat.SendError{Fault: chat.Refused, Class: class, Err: errors.New(why)}
+	return attempt.Refused(chat.ClassOther, "its message does not have it any more")
 }
 
 // download reads a file without the token. Its address has a signature in it, and is in no error.
 func (c *client) download(ctx context.Context, at string, w io.Writer) error {
 	u, err := url.Parse(at)
 	if err != nil || !c.holdsFiles(u) {
-		return refusedFile(chat.ClassOther, "it does not lie at Discord")
+		return attempt.Refused(chat.ClassOther, "it does not lie at Discord")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return refusedFile(chat.ClassOther, "its address is none")
+		return attempt.Refused(chat.ClassOther, "its address is none")
 	}
-	resp, err := c.transport.RoundTrip(req) // which follows no redirect
-	if err != nil {
-		return &chat.SendError{Fault: chat.Unreachable, Err: c.clean(err)}
-	}
-	defer func() { _ = resp.Body.Close() }()
-	switch code := resp.StatusCode; {
-	case code == http.StatusOK:
-	case code == http.StatusTooManyRequests, code >= 500:
-		_, err := c.judge(resp, nil, nil)
-		return sendFault(chat.Address{}, err)
-	default:
-		return refusedFile(chat.ClassOther, "it cannot be had: "+resp.Status)
-	}
-	if _, err := io.Copy(w, resp.Body); err != nil { // where it is w's, the core knows
-		return &chat.SendError{Fault: chat.Unreachable, Err: fmt.Errorf("read the file: %w", c.clean(err))}
-	}
-	return nil
+	return c.Download(req, w, func(resp *http.Response) error {
+		switch code := resp.StatusCode; {
+		case code == http.StatusOK:
+			return nil
+		case code == http.StatusTooManyRequests, code >= 500:
+			_, err := c.judge(resp, nil, nil)
+			return sendFault(chat.Address{}, err)
+		}
+		return attempt.Refused(chat.ClassOther, "it cannot be had: "+resp.Status)
+	})
 }
 
 // holdsFiles tells whether an address is one of Discord, or of the server that stands for it.
@@ -186,7 +175,7 @@ type described struct {
 func (c *client) upload(ctx context.Context, path, bucket string, message content, f chat.Upload) ([]byte, error) {
 	payload, err := json.Marshal(message)
 	if err != nil {
-		return nil, &netError{err: err}
+		return nil, &attempt.Error{Err: err}
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

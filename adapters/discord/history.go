@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -68,7 +69,7 @@ func (a *Adapter) since(ctx context.Context, in chat.Address, oldest uint64, lim
 
 // direct gives the direct channel of a person. Discord lists none to a bot, but gives the one that there is.
 func (a *Adapter) direct(ctx context.Context, person string) (string, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	answer, err := a.client.call(ctx, http.MethodPost, "users/@me/channels", "users/@me/channels", map[string]any{"recipient_id": person})
 	if err != nil {
@@ -76,7 +77,7 @@ func (a *Adapter) direct(ctx context.Context, person string) (string, error) {
 	}
 	var c channel
 	if err := json.Unmarshal(answer, &c); err != nil || !isID(c.ID) {
-		return "", &netError{sent: true, err: errors.New("a channel without an id")}
+		return "", &attempt.Error{Sent: true, Err: errors.New("a channel without an id")}
 	}
 	return c.ID, nil
 }
@@ -84,7 +85,7 @@ func (a *Adapter) direct(ctx context.Context, person string) (string, error) {
 // page gives the messages before one, or with "" the latest, the newest first; more tells that there may be more. One that
 // cannot be read is left out.
 func (a *Adapter) page(ctx context.Context, channel, before string) (out []message, more bool, err error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	path := "channels/" + channel + "/messages"
 	query := fmt.Sprintf("?limit=%d", pageLength)
@@ -97,7 +98,7 @@ func (a *Adapter) page(ctx context.Context, channel, before string) (out []messa
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(answer, &list); err != nil {
-		return nil, false, &netError{sent: true, err: errors.New("a history that is none")}
+		return nil, false, &attempt.Error{Sent: true, Err: errors.New("a history that is none")}
 	}
 	for _, raw := range list {
 		var m message
@@ -117,7 +118,7 @@ type Standing struct {
 
 // Check asks Discord for who we are and what we may. For a check on request; a Run finds out by itself.
 func (a *Adapter) Check(ctx context.Context) (Standing, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	var me user
 	var app struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/zap"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -105,7 +106,7 @@ type entry struct {
 }
 
 func (a *Adapter) door(ctx context.Context) (entry, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	var e entry
 	body, err := a.client.call(ctx, http.MethodGet, "gateway/bot", "gateway/bot", nil)
@@ -113,7 +114,7 @@ func (a *Adapter) door(ctx context.Context) (entry, error) {
 		return e, err
 	}
 	if err := json.Unmarshal(body, &e); err != nil || e.URL == "" {
-		return e, &netError{sent: true, err: errors.New("gateway/bot: an answer without an address")}
+		return e, &attempt.Error{Sent: true, Err: errors.New("gateway/bot: an answer without an address")}
 	}
 	return e, nil
 }
@@ -264,7 +265,7 @@ func (l *line) open(ctx context.Context) error {
 	case opening.Err() != nil:
 		return context.Cause(opening)
 	}
-	return l.a.client.clean(err)
+	return l.a.client.Clean(err)
 }
 
 // errGone is a connection that was lost and may be resumed.

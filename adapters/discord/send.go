@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -143,7 +144,7 @@ func (a *Adapter) send(ctx context.Context, out chat.Outbound, post func(ctx con
 	if err := check(out.To); err != nil {
 		return chat.Receipt{}, err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	c := body(out)
 	c.Nonce = nonce(channelOf(out.To), out.Key)
@@ -177,7 +178,7 @@ func created(answer []byte, err error) (string, error) {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(answer, &m); err != nil || m.ID == "" {
-		return "", &netError{sent: true, err: errors.New("a message without an id")}
+		return "", &attempt.Error{Sent: true, Err: errors.New("a message without an id")}
 	}
 	return m.ID, nil
 }
@@ -225,7 +226,7 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 	if !isID(messageID) {
 		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Discord", messageID)}
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	path := "channels/" + channelOf(out.To) + "/messages/"
 	c := body(out)
@@ -248,7 +249,7 @@ func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string)
 	if !isID(messageID) {
 		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Discord", messageID)}
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	path := "channels/" + channelOf(to) + "/messages/"
 	_, err := a.client.call(ctx, http.MethodDelete, path+messageID, "DELETE "+path, nil)
@@ -267,7 +268,7 @@ func (a *Adapter) React(ctx context.Context, to chat.Address, messageID string) 
 	if !isID(messageID) {
 		return &chat.SendError{Fault: chat.Refused, Class: chat.ClassOther, Err: fmt.Errorf("%q is no message of Discord", messageID)}
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	mark := func(channel string) error {
 		path := "channels/" + channel + "/messages/"
@@ -300,7 +301,7 @@ func (a *Adapter) Typing(ctx context.Context, to chat.Address) error {
 	if err := check(to); err != nil {
 		return err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	sign := func(channel string) error {
 		path := "channels/" + channel + "/typing"
@@ -352,7 +353,7 @@ func (a *Adapter) SetMenu(ctx context.Context, commands []chat.MenuEntry) error 
 	if a.menu.set == string(text) {
 		return nil
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	path := "applications/" + app + "/commands"
 	if _, err := a.client.call(ctx, http.MethodPut, path, "PUT "+path, list); err != nil {
@@ -360,14 +361,6 @@ func (a *Adapter) SetMenu(ctx context.Context, commands []chat.MenuEntry) error 
 	}
 	a.menu.set = string(text)
 	return nil
-}
-
-// deadline bounds a call whose caller did not.
-func (a *Adapter) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, a.options.CallTimeout)
 }
 
 // check refuses an address that cannot be one of Discord's: it becomes a part of a path.

@@ -14,6 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"go.uber.org/zap"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -55,7 +56,7 @@ func (l *line) take(e *discordgo.Event) {
 		l.press(e.RawData)
 	}
 	if err != nil {
-		l.a.log.Warn("event not understood", zap.String("event", e.Type), zap.String("reason", l.a.client.words(err.Error())))
+		l.a.log.Warn("event not understood", zap.String("event", e.Type), zap.String("reason", l.a.client.Words(err.Error())))
 	}
 }
 
@@ -95,7 +96,7 @@ func (l *line) hear(raw json.RawMessage) {
 func (l *line) setAside(raw json.RawMessage, err error) {
 	reason := "a message without an id or a channel"
 	if err != nil {
-		reason = l.a.client.words(err.Error())
+		reason = l.a.client.Words(err.Error())
 	}
 	var head struct {
 		ID string `json:"id"`
@@ -164,7 +165,7 @@ func (l *line) lookUp(ctx context.Context, id string) {
 }
 
 func (a *Adapter) channel(ctx context.Context, id string) (channel, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	var c channel
 	body, err := a.client.call(ctx, http.MethodGet, "channels/"+id, "GET channels/"+id, nil)
@@ -172,7 +173,7 @@ func (a *Adapter) channel(ctx context.Context, id string) (channel, error) {
 		return c, err
 	}
 	if err := json.Unmarshal(body, &c); err != nil || c.ID != id {
-		return c, &netError{sent: true, err: errors.New("a channel without its id")}
+		return c, &attempt.Error{Sent: true, Err: errors.New("a channel without its id")}
 	}
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -36,11 +37,8 @@ var (
 
 // sendFault says what a failed call means for the message: the one place that decides.
 func sendFault(err error) *chat.SendError {
-	if e, ok := errors.AsType[*netError](err); ok {
-		if e.sent {
-			return &chat.SendError{Fault: chat.Unknown, Err: e}
-		}
-		return &chat.SendError{Fault: chat.Unreachable, Err: e}
+	if e, ok := errors.AsType[*attempt.Error](err); ok {
+		return e.Fault()
 	}
 	e, ok := errors.AsType[*apiError](err)
 	if !ok { // Slack said yes, and the answer could not be read

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -91,9 +91,9 @@ func (a *Adapter) MaxFetch() int64 { return maxFile }
 // Fetch reads a file from where its message said that it is, with the bot token, which goes to Slack alone.
 func (a *Adapter) Fetch(ctx context.Context, f chat.File, w io.Writer) error {
 	if f.Size > maxFile {
-		return refusedFile(chat.ClassTooLong, "it is too large")
+		return attempt.Refused(chat.ClassTooLong, "it is too large")
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	at := f.Ref
 	if !strings.Contains(at, "://") {
@@ -107,13 +107,9 @@ func (a *Adapter) Fetch(ctx context.Context, f chat.File, w io.Writer) error {
 	}
 	u, err := url.Parse(at)
 	if err != nil || !a.calls.slacks(u) {
-		return refusedFile(chat.ClassOther, "it does not lie at Slack, and the token goes nowhere else")
+		return attempt.Refused(chat.ClassOther, "it does not lie at Slack, and the token goes nowhere else")
 	}
 	return a.calls.download(ctx, u, f.MIME, w)
-}
-
-func refusedFile(class chat.Class, why string) *chat.SendError {
-	return &chat.SendError{Fault: chat.Refused, Class: class, Err: errors.New(why)}
 }
 
 // slacks tells whether an address is one of Slack, or of the server that stands for it.
@@ -133,28 +129,22 @@ func (c *client) slacks(u *url.URL) bool {
 func (c *client) download(ctx context.Context, u *url.URL, kind string, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return refusedFile(chat.ClassOther, "its address is none")
+		return attempt.Refused(chat.ClassOther, "its address is none")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return &chat.SendError{Fault: chat.Unreachable, Err: c.clean(err)}
-	}
-	defer func() { _ = resp.Body.Close() }()
-	page, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch code := resp.StatusCode; {
-	case code >= 300 && code < 400, code == http.StatusUnauthorized, code == http.StatusForbidden,
-		code == http.StatusOK && page == "text/html" && !strings.HasPrefix(kind, "text/"):
-		return refusedFile(chat.ClassOther, "Slack wants the gateway to sign in for it: does the bot token have the scope files:read?")
-	case code == http.StatusNotFound, code == http.StatusGone:
-		return refusedFile(chat.ClassOther, "it is not there any more")
-	case code != http.StatusOK:
-		return sendFault(&apiError{status: code, words: resp.Status, retryAfter: retryAfter(resp.Header)})
-	}
-	if _, err := io.Copy(w, resp.Body); err != nil { // where it is w's, the core knows
-		return &chat.SendError{Fault: chat.Unreachable, Err: fmt.Errorf("read the file: %w", c.clean(err))}
-	}
-	return nil
+	return c.Download(req, w, func(resp *http.Response) error {
+		page, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		switch code := resp.StatusCode; {
+		case code >= 300 && code < 400, code == http.StatusUnauthorized, code == http.StatusForbidden,
+			code == http.StatusOK && page == "text/html" && !strings.HasPrefix(kind, "text/"):
+			return attempt.Refused(chat.ClassOther, "Slack wants the gateway to sign in for it: does the bot token have the scope files:read?")
+		case code == http.StatusNotFound, code == http.StatusGone:
+			return attempt.Refused(chat.ClassOther, "it is not there any more")
+		case code != http.StatusOK:
+			return sendFault(&apiError{status: code, words: resp.Status, retryAfter: attempt.RetryAfter(resp.Header)})
+		}
+		return nil
+	})
 }
 
 // FileLimits are the same in every place.
@@ -165,7 +155,7 @@ func (a *Adapter) FileLimits(chat.Address) chat.FileLimits {
 // SendFile asks where to put the file, puts it there, and lets Slack post it: only the last of the three calls makes
 // anything that people see. Slack posts it a moment later, so that the receipt names no message.
 func (a *Adapter) SendFile(ctx context.Context, out chat.Outbound, f chat.Upload) (chat.Receipt, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	channel, err := a.conversation(ctx, out.To)
 	if err != nil {
@@ -187,7 +177,7 @@ func (a *Adapter) SendFile(ctx context.Context, out chat.Outbound, f chat.Upload
 	}
 	params, err := completion(out, channel, slot.File, f.Name)
 	if err != nil {
-		return chat.Receipt{}, refusedFile(chat.ClassOther, err.Error())
+		return chat.Receipt{}, attempt.Refused(chat.ClassOther, err.Error())
 	}
 	if err := a.calls.call(ctx, "files.completeUploadExternal", params, new(json.RawMessage)); err != nil {
 		return chat.Receipt{}, sendFault(err)
@@ -236,17 +226,17 @@ func early(err error) *chat.SendError {
 func (c *client) upload(ctx context.Context, u *url.URL, f chat.Upload) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
 	if err != nil {
-		return &netError{err: errors.New("the address of the upload is none")}
+		return &attempt.Error{Err: errors.New("the address of the upload is none")}
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
-	a, err := c.transmit(req, f.Size, func() io.Reader { return io.NewSectionReader(f.Content, 0, f.Size) })
+	a, err := c.Once(req, f.Size, func() io.Reader { return io.NewSectionReader(f.Content, 0, f.Size) })
 	switch {
 	case err != nil:
 		return err
-	case a.code == http.StatusRequestEntityTooLarge:
-		return &apiError{code: "file_upload_size_restricted", status: a.code, words: "the upload is too large: " + a.status}
-	case a.code != http.StatusOK:
-		return &apiError{status: a.code, words: "the upload: " + a.status, retryAfter: retryAfter(a.header)}
+	case a.Code == http.StatusRequestEntityTooLarge:
+		return &apiError{code: "file_upload_size_restricted", status: a.Code, words: "the upload is too large: " + a.Status}
+	case a.Code != http.StatusOK:
+		return &apiError{status: a.Code, words: "the upload: " + a.Status, retryAfter: attempt.RetryAfter(a.Header)}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -48,7 +49,7 @@ func (a *Adapter) pages(ctx context.Context, place chat.Address, since time.Time
 
 // Observe looks for a message by the key in its metadata.
 func (a *Adapter) Observe(ctx context.Context, out chat.Outbound, since time.Time) (chat.Receipt, bool, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	var r chat.Receipt
 	err := a.pages(ctx, out.To, since.Add(-clockSkew), func(page []message) bool {
@@ -68,7 +69,7 @@ func (a *Adapter) Observe(ctx context.Context, out chat.Outbound, since time.Tim
 
 // History admits what people wrote in a place after since: the newest of it, the oldest first.
 func (a *Adapter) History(ctx context.Context, place chat.Address, since time.Time, limit int, admit chat.Admit) error {
-	asking, cancel := a.deadline(ctx)
+	asking, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	channel, err := a.conversation(asking, place)
 	if err != nil {

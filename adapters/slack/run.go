@@ -24,7 +24,7 @@ const (
 // Run receives over Socket Mode until ctx ends or the connection fails. Slack has no cursor: what was not acknowledged comes
 // again, for some minutes.
 func (a *Adapter) Run(ctx context.Context, _ string, admit chat.Admit, up func()) error {
-	defer a.calls.close() // what was idle may be as dead as the socket
+	defer a.calls.Close() // what was idle may be as dead as the socket
 	me, _, err := whoami(ctx, a.api, a.options.CallTimeout)
 	switch {
 	case ctx.Err() != nil:
@@ -120,7 +120,7 @@ func (l *loop) fell() error {
 	if l.last != nil {
 		return l.last
 	}
-	return &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("the socket fell: %w", l.a.calls.clean(l.now.err))}
+	return &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("the socket fell: %w", l.a.calls.Clean(l.now.err))}
 }
 
 // take handles one frame. opening is how long a successor may be opened.
@@ -128,7 +128,7 @@ func (l *loop) take(ctx, opening context.Context, raw []byte) error {
 	var e envelope
 	if err := json.Unmarshal(raw, &e); err != nil {
 		text, _ := json.Marshal(string(raw))
-		return l.store(ctx, chat.Event{ID: digest(raw), Aside: &chat.Aside{Raw: text, Reason: "a frame that is no JSON object: " + l.a.calls.words(err.Error())}}, "")
+		return l.store(ctx, chat.Event{ID: digest(raw), Aside: &chat.Aside{Raw: text, Reason: "a frame that is no JSON object: " + l.a.calls.Words(err.Error())}}, "")
 	}
 	switch {
 	case e.Type == "disconnect":
@@ -139,7 +139,7 @@ func (l *loop) take(ctx, opening context.Context, raw []byte) error {
 	}
 	event, err := l.a.event(ctx, e)
 	if err != nil {
-		reason := l.a.calls.words(err.Error())
+		reason := l.a.calls.Words(err.Error())
 		event = chat.Event{ID: eventID(e), Aside: &chat.Aside{Raw: append(json.RawMessage(nil), raw...), Reason: reason}}
 		l.a.log.Warn("envelope set aside", zap.String("type", e.Type), zap.String("reason", reason))
 	}
@@ -157,7 +157,7 @@ func (l *loop) store(ctx context.Context, e chat.Event, envelope string) error {
 		return nil
 	}
 	if err := l.now.acknowledge(envelope, ackTimeout); err != nil { // it comes again, under the id that is stored
-		l.a.log.Debug("not acknowledged", zap.String("event", e.ID), zap.Error(l.a.calls.clean(err)))
+		l.a.log.Debug("not acknowledged", zap.String("event", e.ID), zap.Error(l.a.calls.Clean(err)))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -26,7 +27,7 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	if out.Key != "" {
 		options = append(options, slack.MsgOptionMetadata(slack.SlackMetadata{EventType: keyed, EventPayload: map[string]any{"key": out.Key}}))
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, ts, _, err := a.api.SendMessageContext(ctx, out.To.Chat, options...)
 	switch {
@@ -78,7 +79,7 @@ const maxLabel = 60
 // Edit gives a message another text by chat.update, which cannot switch markup off. Blocks that it is not given it keeps, and
 // shows them instead of the text; and unlike chat.postMessage it looks for names in the text unless it is told not to.
 func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound) error {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	options := append([]slack.MsgOption{slack.MsgOptionUpdate(messageID), slack.MsgOptionParse(false), slack.MsgOptionBlocks()}, content(out, false)...)
 	_, _, _, err := a.api.SendMessageContext(ctx, out.To.Chat, options...)
@@ -90,7 +91,7 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 
 // Remove takes a message of ours back by chat.delete.
 func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string) error {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, _, err := a.api.DeleteMessageContext(ctx, to.Chat, messageID)
 	if e, ok := errors.AsType[*apiError](err); ok && e.code == "message_not_found" {

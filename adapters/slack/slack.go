@@ -20,6 +20,7 @@ import (
 	"github.com/slack-go/slack"
 	"go.uber.org/zap"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -126,7 +127,7 @@ func (o Options) check() (Options, error) {
 		}
 	}
 	if o.Dial == nil {
-		o.Dial = (&net.Dialer{Timeout: o.DialTimeout, KeepAlive: 15 * time.Second}).DialContext
+		o.Dial = attempt.Dialer(o.DialTimeout)
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
@@ -141,7 +142,7 @@ func Identify(ctx context.Context, o Options) (Identity, error) {
 		return Identity{}, err
 	}
 	c := newClient(o)
-	defer c.close()
+	defer c.Close()
 	me, _, err := whoami(ctx, library(o, c), o.CallTimeout)
 	if err != nil {
 		return Identity{}, runFault(err, botToken)
@@ -157,7 +158,7 @@ func Inspect(ctx context.Context, o Options) (Identity, []string, error) {
 		return Identity{}, nil, err
 	}
 	c := newClient(o)
-	defer c.close()
+	defer c.Close()
 	api := library(o, c)
 	me, scopes, err := whoami(ctx, api, o.CallTimeout)
 	if err != nil {
@@ -225,12 +226,4 @@ func (a *Adapter) String() string { return a.account.String() }
 func (a *Adapter) GoString() string { return a.String() }
 
 // Close gives up connections that nobody uses. It may be called at any time.
-func (a *Adapter) Close() { a.calls.close() }
-
-// deadline bounds a call whose caller did not.
-func (a *Adapter) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, a.options.CallTimeout)
-}
+func (a *Adapter) Close() { a.calls.Close() }

@@ -57,7 +57,7 @@ func (a *Adapter) connect(ctx context.Context, alive func()) (*socket, error) {
 		_ = resp.Body.Close()
 	}
 	if err != nil { // the address is a ticket: it is left out
-		return nil, &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("connect to %s: %w", at.Host, a.calls.clean(err))}
+		return nil, &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("connect to %s: %w", at.Host, a.calls.Clean(err))}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.UnderlyingConn().Close() })
 	_ = conn.SetReadDeadline(time.Now().Add(a.options.Silence))
@@ -71,7 +71,7 @@ func (a *Adapter) connect(ctx context.Context, alive func()) (*socket, error) {
 	}
 	switch {
 	case err != nil:
-		err = &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("wait for the hello: %w", a.calls.clean(err))}
+		err = &chat.RunError{Cause: chat.CauseUnreachable, Err: fmt.Errorf("wait for the hello: %w", a.calls.Clean(err))}
 	case hello.Type == "disconnect":
 		err = a.dismissed(hello.Reason)
 	case hello.Type != "hello":
@@ -139,7 +139,7 @@ func (k *socket) close() {
 
 // dismissed is the error of a socket that Slack does not want.
 func (a *Adapter) dismissed(reason string) *chat.RunError {
-	err := fmt.Errorf("Slack ended the connection: %s", a.calls.words(reason)) //nolint:staticcheck // a name
+	err := fmt.Errorf("Slack ended the connection: %s", a.calls.Words(reason)) //nolint:staticcheck // a name
 	switch reason {
 	case reasonDisabled:
 		return &chat.RunError{Cause: chat.CauseMissingIntent, Park: true, Remedy: remedySocketMode, Err: err}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -23,7 +24,7 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, err = a.bot.EditMessageText(ctx, &bot.EditMessageTextParams{
 		ChatID: to, MessageID: message, Text: out.Text,
@@ -50,7 +51,7 @@ func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, err = a.bot.DeleteMessage(ctx, &bot.DeleteMessageParams{ChatID: id, MessageID: message})
 	if err != nil && !already(err, "message to delete not found") {
@@ -65,7 +66,7 @@ func (a *Adapter) React(ctx context.Context, to chat.Address, messageID string) 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, err = a.bot.SetMessageReaction(ctx, &bot.SetMessageReactionParams{ChatID: id, MessageID: message, Reaction: []models.ReactionType{
 		{Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: &models.ReactionTypeEmoji{Emoji: "👀"}},

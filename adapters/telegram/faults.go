@@ -5,16 +5,14 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
 // sendFault says what a failed call means for the message: the one place that decides.
 func sendFault(err error) *chat.SendError {
-	if e, ok := errors.AsType[*netError](err); ok {
-		if e.sent {
-			return &chat.SendError{Fault: chat.Unknown, Err: e}
-		}
-		return &chat.SendError{Fault: chat.Unreachable, Err: e}
+	if e, ok := errors.AsType[*attempt.Error](err); ok {
+		return e.Fault()
 	}
 	e, ok := errors.AsType[*apiError](err)
 	if !ok { // Telegram said yes, and the library could not read how
@@ -79,7 +77,7 @@ const (
 
 // runFault says what a failed call means for the connection.
 func runFault(err error) *chat.RunError {
-	if e, ok := errors.AsType[*netError](err); ok {
+	if e, ok := errors.AsType[*attempt.Error](err); ok {
 		return &chat.RunError{Cause: chat.CauseUnreachable, Err: e}
 	}
 	e, ok := errors.AsType[*apiError](err)

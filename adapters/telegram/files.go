@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-telegram/bot/models"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -103,21 +104,15 @@ func (c *client) download(ctx context.Context, base, path string, w io.Writer) e
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/file/bot"+c.token+"/"+strings.Join(segments, "/"), nil)
 	if err != nil {
-		return &chat.SendError{Fault: chat.ServerError, Err: c.clean(err)}
+		return &chat.SendError{Fault: chat.ServerError, Err: c.Clean(err)}
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return &chat.SendError{Fault: chat.Unreachable, Err: c.clean(err)}
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		words, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
-		return sendFault(&apiError{code: resp.StatusCode, words: resp.Status + ": " + c.words(string(words)), retryAfter: retryAfter(0, resp.Header), foreign: true})
-	}
-	if _, err := io.Copy(w, resp.Body); err != nil { // where it is w's, the core knows
-		return &chat.SendError{Fault: chat.Unreachable, Err: fmt.Errorf("read the file: %w", c.clean(err))}
-	}
-	return nil
+	return c.Download(req, w, func(resp *http.Response) error {
+		if resp.StatusCode == http.StatusOK {
+			return nil
+		}
+		text, _ := attempt.Read(resp)
+		return sendFault(&apiError{code: resp.StatusCode, words: resp.Status + ": " + c.Words(string(text)), retryAfter: attempt.RetryAfter(resp.Header), foreign: true})
+	})
 }
 
 // FileLimits are those of the Bot API.
@@ -151,7 +146,7 @@ func (a *Adapter) SendFile(ctx context.Context, out chat.Outbound, f chat.Upload
 	if n, ok := number(out.ReplyTo); ok {
 		params["reply_parameters"] = fmt.Sprintf(`{"message_id":%d,"allow_sending_without_reply":true}`, n)
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	result, err := a.calls.upload(ctx, a.options.APIURL, method, params, field, f)
 	if err != nil {
@@ -206,7 +201,7 @@ func (c *client) upload(ctx context.Context, base, method string, params map[str
 	after := form.Bytes()[len(before):]
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/bot"+c.token+"/"+method, nil)
 	if err != nil {
-		return nil, &netError{err: c.clean(err)}
+		return nil, &attempt.Error{Err: c.Clean(err)}
 	}
 	req.Header.Set("Content-Type", w.FormDataContentType())
 	return c.exchangeBody(req, int64(len(before))+f.Size+int64(len(after)), func() io.Reader {

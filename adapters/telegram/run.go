@@ -14,6 +14,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"go.uber.org/zap"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -30,7 +31,7 @@ func (a *Adapter) Run(ctx context.Context, cursor string, admit chat.Admit, up f
 		return err
 	}
 	c := newClient(a.options)
-	defer c.close()
+	defer c.Close()
 	me, err := a.getMe(ctx, c)
 	if err != nil {
 		return a.ended(ctx, err)
@@ -95,7 +96,7 @@ type loop struct {
 // answerPress ends the waiting that a person sees on a button. The press itself is stored by then; that this call fails,
 // as it does for one that is old, changes nothing.
 func (a *Adapter) answerPress(ctx context.Context, c *client, press string) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	_, err := c.call(ctx, a.options.APIURL, "answerCallbackQuery", struct {
 		ID string `json:"callback_query_id"`
@@ -176,7 +177,7 @@ func (l *loop) take(ctx context.Context, raw json.RawMessage) error {
 	e := chat.Event{ID: formatID(*head.ID), Cursor: formatID(*head.ID + 1)}
 	var update models.Update
 	if err := json.Unmarshal(raw, &update); err != nil {
-		reason := l.client.words(err.Error())
+		reason := l.client.Words(err.Error())
 		e.Aside = &chat.Aside{Raw: bytes.Clone(raw), Reason: reason}
 		l.a.log.Warn("update set aside", zap.String("update", e.ID), zap.String("reason", reason))
 	} else {

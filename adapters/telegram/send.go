@@ -8,6 +8,7 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
+	"github.com/homing-gateway/homing/adapters/attempt"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
@@ -24,7 +25,7 @@ func (a *Adapter) Send(ctx context.Context, out chat.Outbound) (chat.Receipt, er
 	if n, ok := number(out.ReplyTo); ok {
 		p.ReplyParameters = &models.ReplyParameters{MessageID: int(n), AllowSendingWithoutReply: true}
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	m, err := a.bot.SendMessage(ctx, p)
 	if err != nil {
@@ -60,7 +61,7 @@ func (a *Adapter) Typing(ctx context.Context, to chat.Address) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	if _, err := a.bot.SendChatAction(ctx, &bot.SendChatActionParams{ChatID: id, MessageThreadID: thread, Action: models.ChatActionTyping}); err != nil {
 		return sendFault(err)
@@ -81,7 +82,7 @@ func (a *Adapter) SetMenu(ctx context.Context, commands []chat.MenuEntry) error 
 		d := []rune(c.Description)
 		p.Commands = append(p.Commands, models.BotCommand{Command: c.Name, Description: string(d[:min(len(d), maxDescription)])})
 	}
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	if _, err := a.bot.SetMyCommands(ctx, p); err != nil {
 		return sendFault(err)
@@ -92,21 +93,13 @@ func (a *Adapter) SetMenu(ctx context.Context, commands []chat.MenuEntry) error 
 // Webhook asks where Telegram sends the bot's updates: "" means that they wait for us. For a check on request; a Run finds
 // out by itself.
 func (a *Adapter) Webhook(ctx context.Context) (string, error) {
-	ctx, cancel := a.deadline(ctx)
+	ctx, cancel := attempt.Deadline(ctx, a.options.CallTimeout)
 	defer cancel()
 	info, err := a.bot.GetWebhookInfo(ctx)
 	if err != nil {
 		return "", runFault(err)
 	}
 	return info.URL, nil
-}
-
-// deadline bounds a call whose caller did not.
-func (a *Adapter) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, a.options.CallTimeout)
 }
 
 // place gives the numbers of a chat and a topic.

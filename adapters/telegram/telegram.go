@@ -134,7 +134,7 @@ func (a *Adapter) library(c *client) (*bot.Bot, error) {
 		bot.WithServerURL(a.options.APIURL),
 		bot.WithHTTPClient(0, c),
 		bot.WithUpdatesChannelCap(0),
-		bot.WithErrorsHandler(func(err error) { a.log.Debug("client library", zap.String("error", c.mask(err.Error()))) }),
+		bot.WithErrorsHandler(func(err error) { a.log.Debug("client library", zap.String("error", c.Mask(err.Error()))) }),
 	)
 }
 
@@ -150,7 +150,7 @@ func (a *Adapter) String() string { return a.account.String() }
 func (a *Adapter) GoString() string { return a.String() }
 
 // Close gives up connections that nobody uses. It may be called at any time.
-func (a *Adapter) Close() { a.calls.close() }
+func (a *Adapter) Close() { a.calls.Close() }
 
 // number reads an id of Telegram, which is a number.
 func number(id string) (int64, bool) {

@@ -38,13 +38,14 @@ var mayImport = map[string][]string{
 	},
 	"internal/metrics":                  {"internal/chat", "internal/delivery", "internal/gateway", "internal/machine", "internal/session", "internal/view"},
 	"internal/api":                      {"internal/gateway", "internal/id", "internal/machine", "internal/process", "internal/store", "internal/view"},
-	"adapters/telegram":                 {"internal/chat", "internal/markup"},
+	"adapters/attempt":                  {"internal/chat"},
+	"adapters/telegram":                 {"adapters/attempt", "internal/chat"},
 	"adapters/adaptertest":              {"internal/chat"},
 	"adapters/adaptertest/example":      {"internal/chat"},
-	"adapters/discord":                  {"internal/chat"},
+	"adapters/discord":                  {"adapters/attempt", "internal/chat"},
 	"adapters/adaptertest/faketelegram": {},
 	"adapters/adaptertest/fakediscord":  {},
-	"adapters/slack":                    {"internal/chat", "internal/markup"},
+	"adapters/slack":                    {"adapters/attempt", "internal/chat"},
 	"adapters/adaptertest/fakeslack":    {},
 }
 
