@@ -51,10 +51,6 @@ func edit(w *world) {
 			}
 		}
 	}
-	w.fact = fmt.Sprintf("every %s, shared places %s", e.EditPace(w.At(Direct)), e.EditPace(w.At(Shared)))
-	if e.EditPace(w.At(Direct)) <= 0 || e.EditPace(w.At(Shared)) <= 0 {
-		w.Error("edits without a pace")
-	}
 }
 
 func editTrouble(w *world) {

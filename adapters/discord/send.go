@@ -288,14 +288,6 @@ func (a *Adapter) React(ctx context.Context, to chat.Address, messageID string) 
 	return nil
 }
 
-// EditPace is the least time between two edits in a place.
-func (a *Adapter) EditPace(to chat.Address) time.Duration {
-	if to.Type == chat.Direct {
-		return 1500 * time.Millisecond
-	}
-	return 3 * time.Second
-}
-
 // Typing shows that we are writing. Where the thread is yet to be opened, the channel shows it.
 func (a *Adapter) Typing(ctx context.Context, to chat.Address) error {
 	if err := check(to); err != nil {

@@ -415,9 +415,6 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%q: %v", id, e)
 		}
 	}
-	if a, b := w.a.EditPace(inDirect()), w.a.EditPace(inSquare()); a != 1500*time.Millisecond || b != 3*time.Second {
-		t.Errorf("paces %s and %s", a, b)
-	}
 }
 
 // N-22: a native command is acknowledged after it is stored, within three seconds, and not at all if it is not.

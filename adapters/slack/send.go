@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
-
 	"github.com/slack-go/slack"
 
 	"github.com/homing-gateway/homing/adapters/attempt"
@@ -101,14 +99,6 @@ func (a *Adapter) Remove(ctx context.Context, to chat.Address, messageID string)
 		return sendFault(err)
 	}
 	return nil
-}
-
-// EditPace is the least time between two edits: chat.update may be called some 50 times a minute, for all places together.
-func (a *Adapter) EditPace(to chat.Address) time.Duration {
-	if to.Type == chat.Direct {
-		return 1500 * time.Millisecond
-	}
-	return 3 * time.Second
 }
 
 // conversation gives the id of the channel of an address: a person's id stands for the direct chat with them when something

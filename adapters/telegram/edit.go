@@ -3,8 +3,6 @@ package telegram
 import (
 	"context"
 	"fmt"
-	"time"
-
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
@@ -34,15 +32,6 @@ func (a *Adapter) Edit(ctx context.Context, messageID string, out chat.Outbound)
 		return sendFault(err)
 	}
 	return nil
-}
-
-// EditPace is the least time between two edits that Telegram bears for long: one in 1.5 s in a private chat, one in 3 s
-// in a group, whose limit is 20 messages a minute.
-func (a *Adapter) EditPace(to chat.Address) time.Duration {
-	if to.Type == chat.Direct {
-		return 1500 * time.Millisecond
-	}
-	return 3 * time.Second
 }
 
 // Remove deletes a message, for everybody.

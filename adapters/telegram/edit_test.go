@@ -58,15 +58,6 @@ func TestEditFails(t *testing.T) {
 	}
 }
 
-func TestEditPace(t *testing.T) {
-	w := start(t)
-	for kind, want := range map[chat.PlaceType]time.Duration{chat.Direct: 1500 * time.Millisecond, chat.Group: 3 * time.Second, chat.Thread: 3 * time.Second} {
-		if got := w.a.EditPace(chat.Address{Type: kind}); got != want {
-			t.Errorf("%s: %s, want %s", kind, got, want)
-		}
-	}
-}
-
 // A message can be taken back, also when somebody else has done so.
 func TestRemove(t *testing.T) {
 	w := start(t)

@@ -70,8 +70,6 @@ type Typer interface {
 type Editor interface {
 	// Edit gives the message with that id the text of out, in out.To; Key, ReplyTo and Silent mean nothing here.
 	Edit(ctx context.Context, messageID string, out Outbound) error
-	// EditPace is the least time between two edits in that place.
-	EditPace(to Address) time.Duration
 }
 
 // Remover is an adapter that can take back a message of ours. A message that is gone already is no error.

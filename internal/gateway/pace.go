@@ -3,7 +3,18 @@ package gateway
 import (
 	"sync"
 	"time"
+
+	"github.com/homing-gateway/homing/internal/chat"
 )
+
+// editPace is the least time between two changes in a chat, on every platform: Telegram takes 20 messages a minute in a group,
+// Slack some 50 changes a minute in all.
+func editPace(to chat.Address) time.Duration {
+	if to.Type == chat.Direct {
+		return 1500 * time.Millisecond
+	}
+	return 3 * time.Second
+}
 
 // paces knows when a message in a chat may be changed again: not more often than the platform bears, and not before the
 // end of a wait that it asked for. That is for one account; chats are named by their ids on the platform.

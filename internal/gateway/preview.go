@@ -305,7 +305,7 @@ func (v *preview) show(s sight) bool {
 		v.shown, v.shownAt = s.key, now
 		return true
 	}
-	if v.account.edits.take(v.to.Chat, now, v.editor.EditPace(v.to)) > 0 {
+	if v.account.edits.take(v.to.Chat, now, editPace(v.to)) > 0 {
 		return true // somebody else was first: next says when
 	}
 	ctx, cancel := context.WithTimeout(v.g.work, previewLimit)

@@ -68,7 +68,7 @@ func (a *account) remove(ctx context.Context, p machine.Preview) error {
 		return nil
 	}
 	for {
-		wait := a.edits.take(p.To.Chat, time.Now(), editor.EditPace(p.To))
+		wait := a.edits.take(p.To.Chat, time.Now(), editPace(p.To))
 		if wait == 0 {
 			break
 		}

@@ -36,15 +36,14 @@ func (g *Gateway) prepare(e machine.Prepare) {
 // mayEdit tells whether a message may be put into the preview of its turn now, after waiting for the pace of such changes.
 // A longer wait that the platform asked for is not waited for.
 func (g *Gateway) mayEdit(a *account, m delivery.Outgoing) bool {
-	editor, ok := a.adapter.(chat.Editor)
-	if !ok || m.Turn == "" || m.Tries > 0 && len(m.Parts) > 0 && m.Parts[0].Edits == "" {
+	if _, ok := a.adapter.(chat.Editor); !ok || m.Turn == "" || m.Tries > 0 && len(m.Parts) > 0 && m.Parts[0].Edits == "" {
 		return false
 	}
 	if p, standing, err := store.Get[machine.Preview](g.o.Store, machine.Previews, string(m.Turn)); err != nil || !standing || p.Answer != m.ID || !p.Holds(time.Now()) {
 		return false
 	}
 	for !a.edits.isHeld(m.To.Chat, time.Now()) {
-		wait := a.edits.take(m.To.Chat, time.Now(), editor.EditPace(m.To))
+		wait := a.edits.take(m.To.Chat, time.Now(), editPace(m.To))
 		if wait == 0 {
 			return true
 		}
