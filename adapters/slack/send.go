@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
 	"github.com/slack-go/slack"
 
 	"github.com/homing-gateway/homing/adapters/attempt"

@@ -3,6 +3,7 @@ package telegram
 import (
 	"context"
 	"fmt"
+
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 

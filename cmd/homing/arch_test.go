@@ -43,10 +43,11 @@ var mayImport = map[string][]string{
 	"adapters/adaptertest":              {"internal/chat"},
 	"adapters/adaptertest/example":      {"internal/chat"},
 	"adapters/discord":                  {"adapters/attempt", "internal/chat"},
-	"adapters/adaptertest/faketelegram": {},
-	"adapters/adaptertest/fakediscord":  {},
+	"adapters/adaptertest/fakeserver":   {},
+	"adapters/adaptertest/faketelegram": {"adapters/adaptertest/fakeserver"},
+	"adapters/adaptertest/fakediscord":  {"adapters/adaptertest/fakeserver"},
 	"adapters/slack":                    {"adapters/attempt", "internal/chat"},
-	"adapters/adaptertest/fakeslack":    {},
+	"adapters/adaptertest/fakeslack":    {"adapters/adaptertest/fakeserver"},
 }
 
 // onlyIn says which package alone may import a library.

@@ -1,11 +1,11 @@
 package fakediscord
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // Fault is a misbehaviour of the REST API on request. It strikes the calls that match it: the zero value of Name, Channel
@@ -30,37 +30,17 @@ type Fault struct {
 	Hang       bool   // there is never an answer
 	Redirect   string // of "GET attachment": sent to that address instead
 	Stored     bool   // the call takes effect before it is refused, cut or left hanging
-
-	seen, hits int // guarded by Server.mu
 }
 
-// Add puts a fault into force.
-func (s *Server) Add(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, &f)
-}
-
-// Clear ends all faults.
-func (s *Server) Clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = nil
-}
-
-// fault finds what strikes a call. The caller holds the lock.
+// fault finds what strikes a call.
 func (s *Server) fault(c Call) *Fault {
-	for _, f := range s.faults {
-		if f.Name != "" && f.Name != c.Name || f.Channel != "" && f.Channel != c.Channel || !strings.Contains(c.Content, f.Contains) ||
-			f.Times > 0 && f.hits == f.Times {
-			continue
-		}
-		if f.seen++; f.seen > f.Skip {
-			f.hits++
-			return f
-		}
+	f, strikes := s.Find(func(f Fault) (bool, int, int) {
+		return (f.Name == "" || f.Name == c.Name) && (f.Channel == "" || f.Channel == c.Channel) && strings.Contains(c.Content, f.Contains), f.Skip, f.Times
+	})
+	if !strikes {
+		return nil
 	}
-	return nil
+	return &f
 }
 
 // strike plays a fault around a call; over means that no answer may be written any more.
@@ -68,21 +48,12 @@ func (s *Server) strike(w http.ResponseWriter, r *http.Request, f *Fault, run fu
 	if f == nil {
 		return run(), false
 	}
-	s.pause(r.Context(), f.Delay)
-	if f.Status == 0 && !f.Drop && !f.Hang {
-		return run(), false
-	}
-	if f.Stored {
-		run()
-	}
+	refuses, over := s.Strike(w, r, fakeserver.Mishap{Delay: f.Delay, Stored: f.Stored, Hang: f.Hang, Drop: f.Drop, Refuses: f.Status != 0}, func() { run() })
 	switch {
-	case f.Hang:
-		s.pause(r.Context(), 24*time.Hour)
-		cutOff(w)
+	case over:
 		return answer{}, true
-	case f.Drop:
-		cutOff(w)
-		return answer{}, true
+	case !refuses:
+		return run(), false
 	case f.Body != "":
 		w.WriteHeader(f.Status)
 		_, _ = w.Write([]byte(f.Body))
@@ -93,33 +64,4 @@ func (s *Server) strike(w http.ResponseWriter, r *http.Request, f *Fault, run fu
 	a = refuse(f.Status, f.Code, f.Message)
 	a.errors = f.Errors
 	return a, false
-}
-
-// pause waits, but not longer than the client or the server is there.
-func (s *Server) pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	s.mu.Lock()
-	quit := s.quit
-	s.mu.Unlock()
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	case <-quit:
-	}
-}
-
-// cutOff ends the connection with a reset.
-func cutOff(w http.ResponseWriter) {
-	c, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.SetLinger(0)
-	}
-	_ = c.Close()
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // MaxFile is the size of the largest file that a bot may send, in bytes; people may send more.
@@ -46,7 +48,7 @@ func (s *Server) Called(host string) {
 func (s *Server) attachments(m *post) []any {
 	host := s.host
 	if host == "" {
-		host = s.addr
+		host = s.Addr()
 	}
 	out := []any{}
 	for _, f := range m.Files {
@@ -94,7 +96,7 @@ func (s *Server) hand(w http.ResponseWriter, r *http.Request) {
 	}
 	s.calls = append(s.calls, record)
 	fault := s.fault(record)
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	until, err := strconv.ParseInt(r.URL.Query().Get("ex"), 16, 64)
 	good := err == nil && time.Now().Unix() < until && r.URL.Query().Get("hm") == "signature-of-"+f.id
@@ -106,7 +108,7 @@ func (s *Server) hand(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(f.Data)))
 		_, _ = w.Write(f.Data[:len(f.Data)/2])
 		_ = http.NewResponseController(w).Flush()
-		cutOff(w)
+		fakeserver.CutOff(w)
 		return
 	case !there || !good:
 		http.Error(w, "This content is no longer available.", http.StatusNotFound)

@@ -82,7 +82,7 @@ func (s *Server) set(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
-	s.change()
+	s.Change()
 }
 
 // Budget sets how many identifies are left today.
@@ -330,7 +330,7 @@ func (s *Server) identify(c *socket, intents int) {
 		guilds = append(guilds, map[string]any{"id": id, "unavailable": true})
 	}
 	x.event("READY", map[string]any{
-		"v": 9, "user": s.bot.wire(), "guilds": guilds, "session_id": x.id, "resume_gateway_url": "ws://" + s.addr + "/gateway",
+		"v": 9, "user": s.bot.wire(), "guilds": guilds, "session_id": x.id, "resume_gateway_url": "ws://" + s.Addr() + "/gateway",
 		"application": map[string]any{"id": s.bot.ID, "flags": s.flags},
 	})
 	if intents&intentGuilds == 0 {

@@ -166,7 +166,7 @@ func (s *Server) Delete(id string) {
 func (s *Server) Say(p Post) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.change()
+	defer s.Change()
 	m := &post{Message: Message{ID: s.id(), Channel: p.Channel, Author: p.From, Content: p.Text, ReplyTo: p.ReplyTo, Files: s.keep(p.Files), At: time.Now()}, more: p.More}
 	s.publish(s.channels[p.Channel], m)
 	return m.ID

@@ -134,7 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.calls = append(s.calls, record)
 	n, fault := len(s.calls)-1, s.fault(record)
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	a, over := s.strike(w, r, fault, func() answer {
 		switch {
@@ -147,7 +147,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		defer s.change()
+		defer s.Change()
 		return s.counted(record, func() answer { return s.route(c, r.Host) })
 	})
 	if over {
@@ -155,7 +155,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.calls[n].Status = a.status
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	write(w, a)
 }

@@ -7,25 +7,22 @@
 package fakediscord
 
 import (
-	"context"
-	"net"
-	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // Server is one Discord with one application and its bot. It is an http.Handler; Listen and Serve are for those who need
 // a network.
 type Server struct {
-	token   string
-	bot     User
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced with every change
-	web     *http.Server
-	addr    string
-	quit    chan struct{} // closed when the server goes down
+	*fakeserver.Server
+	fakeserver.Faults[Fault]
+
+	token string
+	bot   User
+	mu    sync.Mutex
 
 	serial   int64
 	users    map[string]User
@@ -36,7 +33,6 @@ type Server struct {
 	acts     map[string]*Interaction
 	commands []map[string]any
 	calls    []Call
-	faults   []*Fault
 	buckets  map[string]*bucket
 	limit    int // of a bucket within window; 0: none is in force
 	window   time.Duration
@@ -77,88 +73,31 @@ type bucket struct {
 // New makes a server for the bot of a token. It does not listen yet.
 func New(token, botID, botName string) *Server {
 	s := &Server{
-		token: token, bot: User{ID: botID, Name: botName, Bot: true}, changed: make(chan struct{}), quit: make(chan struct{}),
+		token: token, bot: User{ID: botID, Name: botName, Bot: true},
 		users: map[string]User{}, guilds: map[string]*guild{}, channels: map[string]*channel{}, posts: map[string]*post{},
 		nonces: map[string]string{}, acts: map[string]*Interaction{}, buckets: map[string]*bucket{}, flags: flagContent, files: map[string]File{},
 		gateway: gateway{
 			sessions: map[string]*session{}, sockets: map[*socket]bool{}, interval: 41250 * time.Millisecond, budget: 1000,
 		},
 	}
+	s.Server = fakeserver.New(s)
 	s.users[botID] = s.bot
 	return s
 }
 
-// Listen serves on a free port of the loopback interface.
-func (s *Server) Listen() error { return s.listen("127.0.0.1:0") }
-
-func (s *Server) listen(addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	s.Serve(l)
-	return nil
-}
-
-// Serve serves on l, which it closes when it goes down.
-func (s *Server) Serve(l net.Listener) {
-	web := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	s.mu.Lock()
-	s.web, s.addr, s.quit = web, l.Addr().String(), make(chan struct{})
-	s.mu.Unlock()
-	go func() { _ = web.Serve(l) }()
-}
-
 // URL is where the API is, without a version.
 func (s *Server) URL() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return "http://" + s.addr + "/api"
+	return "http://" + s.Addr() + "/api"
 }
 
-// Down refuses connections from now on and cuts those that exist. What was said stays, and so do the sessions.
+// Down refuses connections from now on and cuts those that exist, sockets as well. What was said stays, and so do the sessions.
 func (s *Server) Down() {
-	s.mu.Lock()
-	web, quit := s.web, s.quit
-	s.web = nil
-	s.mu.Unlock()
-	if web != nil {
-		close(quit)
-		_ = web.Close()
-		s.Cut()
-	}
-}
-
-// Up listens on the same port again.
-func (s *Server) Up() error {
-	return s.listen(strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/api"))
+	s.Server.Down()
+	s.Cut()
 }
 
 // Close ends the server.
 func (s *Server) Close() { s.Down() }
-
-// Until waits until ok holds; it is asked again after every change. ok may call any method of s.
-func (s *Server) Until(ctx context.Context, ok func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if ok() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// change wakes everybody who waits. The caller holds the lock.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
 
 // epoch is when Discord's ids begin to count, in milliseconds.
 const epoch = 1420070400000

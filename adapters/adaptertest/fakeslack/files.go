@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // MaxFile is the size of the largest file, in bytes.
@@ -42,7 +44,7 @@ func (s *Server) site() string {
 	if s.host != "" {
 		return "http://" + s.host
 	}
-	return "http://" + s.addr
+	return "http://" + s.Addr()
 }
 
 // object is a file as the API tells of it. The caller holds the lock.
@@ -154,13 +156,13 @@ func (s *Server) transfer(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	known := authorized == "Bearer "+s.botToken && s.revoked == ""
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	if fault != nil && method == "download" && fault.Drop && f != nil {
 		w.Header().Set("Content-Length", strconv.Itoa(len(f.Data)))
 		_, _ = w.Write(f.Data[:len(f.Data)/2])
 		_ = http.NewResponseController(w).Flush()
-		cutOff(w)
+		fakeserver.CutOff(w)
 		return
 	}
 	if fault != nil && fault.Redirect != "" {

@@ -243,7 +243,7 @@ func (s *Server) Slash(channel, user, command, text string) {
 	raw, _ := json.Marshal(reply{
 		"command": command, "text": text, "channel_id": channel, "channel_name": s.channels[channel].Name, "user_id": user,
 		"user_name": strings.ToLower(s.users[user].Name), "team_id": Team, "api_app_id": App, "trigger_id": s.id("trigger"),
-		"response_url": "http://" + s.addr + "/answer/" + s.id("r"),
+		"response_url": "http://" + s.Addr() + "/answer/" + s.id("r"),
 	})
 	s.deliver("slash_commands", raw)
 }
@@ -264,7 +264,7 @@ func (s *Server) Press(channel, ts, user, label string) {
 		raw, _ := json.Marshal(reply{
 			"type": "block_actions", "user": reply{"id": user, "username": strings.ToLower(s.users[user].Name), "team_id": Team}, "api_app_id": App,
 			"team": reply{"id": Team}, "container": container, "channel": reply{"id": channel, "name": s.channels[channel].Name},
-			"message": s.present(m, false), "trigger_id": s.id("trigger"), "response_url": "http://" + s.addr + "/answer/" + s.id("r"),
+			"message": s.present(m, false), "trigger_id": s.id("trigger"), "response_url": "http://" + s.Addr() + "/answer/" + s.id("r"),
 			"actions": []reply{{"type": "button", "action_id": b.action, "block_id": "b", "value": b.value, "action_ts": s.ts(), "text": reply{"type": "plain_text", "text": b.label}}},
 		})
 		s.deliver("interactive", raw)
@@ -282,7 +282,7 @@ func (s *Server) ts() string {
 func (s *Server) add(c *Channel, m *Message) {
 	m.TS = s.ts()
 	c.messages = append(c.messages, m)
-	s.change()
+	s.Change()
 }
 
 func (c *Channel) message(ts string) *Message {

@@ -8,17 +8,17 @@
 package fakeslack
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // The one workspace and the bot in it.
@@ -31,19 +31,17 @@ const (
 
 // Server is one Slack with one app in one workspace. It is an http.Handler; Listen and Serve are for those who need a network.
 type Server struct {
+	*fakeserver.Server
+	fakeserver.Faults[Fault]
+
 	botToken, appToken string
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced with every change
-	web      *http.Server
-	addr     string
-	quit     chan struct{} // closed when the server goes down
 	users    map[string]User
 	channels map[string]*Channel
 	lastTS   int64 // microseconds
 	count    int   // of ids
 	calls    []Call
-	faults   []*Fault
 	files    []*stored
 	host     string // in the addresses of files; empty: addr
 	revoked  string // the error that every call gets; empty: the tokens are valid
@@ -81,61 +79,24 @@ func (r reply) ok() bool { return r["ok"] == true }
 // New makes a server whose app has these tokens. It does not listen yet.
 func New(botToken, appToken string) *Server {
 	s := &Server{
-		botToken: botToken, appToken: appToken, changed: make(chan struct{}), quit: make(chan struct{}),
+		botToken: botToken, appToken: appToken,
 		users: map[string]User{}, channels: map[string]*Channel{}, tickets: map[string]bool{},
 		scopes: "app_mentions:read,channels:history,channels:read,chat:write,commands,files:read,files:write,groups:history,im:history,im:write,mpim:history,users:read",
 	}
+	s.Server = fakeserver.New(s)
 	s.users[BotUser] = User{ID: BotUser, Name: "homing", BotID: Bot}
 	return s
 }
 
-// Listen serves on a free port of the loopback interface.
-func (s *Server) Listen() error { return s.listen("127.0.0.1:0") }
-
-func (s *Server) listen(addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	s.Serve(l)
-	return nil
-}
-
-// Serve serves on l, which it closes when it goes down.
-func (s *Server) Serve(l net.Listener) {
-	web := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	s.mu.Lock()
-	s.web, s.addr, s.quit = web, l.Addr().String(), make(chan struct{})
-	s.mu.Unlock()
-	go func() { _ = web.Serve(l) }()
-}
-
 // URL is where the Web API is.
 func (s *Server) URL() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return "http://" + s.addr + "/api"
+	return "http://" + s.Addr() + "/api"
 }
 
-// Down refuses connections from now on and cuts those that exist. What was said stays.
+// Down refuses connections from now on and cuts those that exist, sockets as well. What was said stays.
 func (s *Server) Down() {
-	s.mu.Lock()
-	web, quit := s.web, s.quit
-	s.web = nil
-	s.mu.Unlock()
-	if web != nil {
-		close(quit)
-		_ = web.Close()
-		s.Cut()
-	}
-}
-
-// Up listens on the same port again.
-func (s *Server) Up() error {
-	s.mu.Lock()
-	addr := s.addr
-	s.mu.Unlock()
-	return s.listen(addr)
+	s.Server.Down()
+	s.Cut()
 }
 
 // Close ends the server.
@@ -152,7 +113,7 @@ func (s *Server) Close() {
 func (s *Server) Revoke(code string) {
 	s.mu.Lock()
 	s.revoked = code
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	if code != "" {
 		s.Cut()
@@ -164,29 +125,6 @@ func (s *Server) Scopes(list string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scopes = list
-}
-
-// Until waits until ok holds; it is asked again after every change. ok may call any method of s.
-func (s *Server) Until(ctx context.Context, ok func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if ok() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// change wakes everybody who waits. The caller holds the lock.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // id makes an id. The caller holds the lock.
@@ -222,7 +160,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.calls = append(s.calls, Call{At: time.Now(), Method: method, Params: params})
 	n, fault := len(s.calls)-1, s.fault(method, params)
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	answer, over := s.strike(w, r, fault, func() reply { return s.call(method, token, params) })
 	if over {
@@ -235,7 +173,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if method == "auth.test" {
 		w.Header().Set("X-OAuth-Scopes", s.scopes)
 	}
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_ = json.NewEncoder(w).Encode(answer)

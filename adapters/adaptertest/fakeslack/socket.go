@@ -110,7 +110,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 			s.offer(e)
 		}
 	}
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	over := make(chan struct{})
 	var pings sync.WaitGroup
@@ -137,7 +137,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 			s.offer(e)
 		}
 	}
-	s.change()
+	s.Change()
 }
 
 // listenTo takes acknowledgements until the socket falls.
@@ -162,7 +162,7 @@ func (s *Server) listenTo(k *socket) {
 			}
 			return mine
 		})
-		s.change()
+		s.Change()
 		s.mu.Unlock()
 	}
 }
@@ -193,7 +193,7 @@ func (s *Server) deliver(kind string, raw json.RawMessage) {
 	s.owed, s.last = append(s.owed, e), e
 	e.timer = time.AfterFunc(24*time.Hour, func() { s.overdue(e) })
 	s.offer(e)
-	s.change()
+	s.Change()
 }
 
 // Again delivers the last event once more, as after an acknowledgement that was lost.
@@ -243,7 +243,7 @@ func (s *Server) overdue(e *event) {
 	if time.Since(e.born) > kept {
 		s.owed = slices.DeleteFunc(s.owed, func(x *event) bool { return x == e })
 		s.lost++
-		s.change()
+		s.Change()
 		return
 	}
 	s.offer(e)
@@ -290,7 +290,7 @@ func (s *Server) Disconnect(reason string, after time.Duration) {
 		k.leaving = reason != "refresh_requested"
 		time.AfterFunc(after, func() { _ = k.conn.Close() })
 	}
-	s.change()
+	s.Change()
 }
 
 // Cut ends every socket without a word.

@@ -24,7 +24,7 @@ const (
 func (s *Server) call(method, token string, p url.Values) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.change()
+	defer s.Change()
 	want := s.botToken
 	if method == "apps.connections.open" {
 		want = s.appToken
@@ -45,7 +45,7 @@ func (s *Server) call(method, token string, p url.Values) reply {
 	case "apps.connections.open":
 		ticket := s.id("ticket")
 		s.tickets[ticket] = true
-		return reply{"ok": true, "url": "ws://" + s.addr + "/link?ticket=" + ticket + "&app_id=" + App}
+		return reply{"ok": true, "url": "ws://" + s.Addr() + "/link?ticket=" + ticket + "&app_id=" + App}
 	case "users.info":
 		u, ok := s.users[p.Get("user")]
 		if !ok {

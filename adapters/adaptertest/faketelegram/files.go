@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // The limits of the Bot API for files, in bytes, and for captions, in UTF-16 units.
@@ -86,7 +88,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, path string) {
 		}
 	}
 	fault := s.fault("download", map[string]string{"text": path})
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	if found == nil {
 		http.NotFound(w, r)
@@ -101,7 +103,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, path string) {
 	if fault != nil && fault.Drop {
 		_, _ = w.Write(found.data[:len(found.data)/2])
 		_ = http.NewResponseController(w).Flush()
-		cutOff(w)
+		fakeserver.CutOff(w)
 		return
 	}
 	_, _ = w.Write(found.data)

@@ -16,7 +16,7 @@ func (s *Server) call(ctx context.Context, method string, p map[string]string) r
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.change()
+	defer s.Change()
 	switch strings.ToLower(method) {
 	case "getme":
 		return result(s.bot)

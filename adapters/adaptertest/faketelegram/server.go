@@ -7,29 +7,28 @@
 package faketelegram
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/homing-gateway/homing/adapters/adaptertest/fakeserver"
 )
 
 // Server is one Telegram with one bot. It is an http.Handler; Listen and Serve are for those who need a network.
 type Server struct {
+	*fakeserver.Server
+	fakeserver.Faults[Fault]
+
 	token    string
 	bot      User
 	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced with every change
-	web      *http.Server
-	addr     string
-	quit     chan struct{} // closed when the server goes down
 	users    map[int64]User
 	chats    map[int64]*room
 	said     []update // all that were ever queued
@@ -42,7 +41,6 @@ type Server struct {
 	presses  []Pressed
 	commands []Command
 	calls    []Call
-	faults   []*Fault
 	files    []*stored
 }
 
@@ -91,88 +89,29 @@ func refuse(code int, format string, args ...any) reply {
 // New makes a server for the bot of a token, whose id is the number before the colon. It does not listen yet.
 func New(token, username string) *Server {
 	id, _ := strconv.ParseInt(strings.SplitN(token, ":", 2)[0], 10, 64)
-	return &Server{
+	s := &Server{
 		token: token, bot: User{ID: id, IsBot: true, Name: username, Username: username},
-		changed: make(chan struct{}), quit: make(chan struct{}), users: map[int64]User{}, chats: map[int64]*room{}, lastID: 7000,
+		users: map[int64]User{}, chats: map[int64]*room{}, lastID: 7000,
 	}
-}
-
-// Listen serves on a free port of the loopback interface.
-func (s *Server) Listen() error { return s.listen("127.0.0.1:0") }
-
-func (s *Server) listen(addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	s.Serve(l)
-	return nil
-}
-
-// Serve serves on l, which it closes when it goes down.
-func (s *Server) Serve(l net.Listener) {
-	web := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	s.mu.Lock()
-	s.web, s.addr, s.quit = web, l.Addr().String(), make(chan struct{})
-	s.mu.Unlock()
-	go func() { _ = web.Serve(l) }()
+	s.Server = fakeserver.New(s)
+	return s
 }
 
 // URL is where the Bot API is.
 func (s *Server) URL() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return "http://" + s.addr
+	return "http://" + s.Addr()
 }
-
-// Down refuses connections from now on and cuts those that exist. What was said stays.
-func (s *Server) Down() {
-	s.mu.Lock()
-	web, quit := s.web, s.quit
-	s.web = nil
-	s.mu.Unlock()
-	if web != nil {
-		close(quit)
-		_ = web.Close()
-	}
-}
-
-// Up listens on the same port again.
-func (s *Server) Up() error { return s.listen(strings.TrimPrefix(s.URL(), "http://")) }
 
 // Revoke lets the token be valid no longer, or again. A poll that waits ends with that.
 func (s *Server) Revoke(revoked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revoked = revoked
-	s.change()
+	s.Change()
 }
 
 // Close ends the server.
 func (s *Server) Close() { s.Down() }
-
-// Until waits until ok holds; it is asked again after every change. ok may call any method of s.
-func (s *Server) Until(ctx context.Context, ok func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if ok() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// change wakes everybody who waits. The caller holds the lock.
-func (s *Server) change() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
 
 // ServeHTTP answers one API call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -189,13 +128,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.calls = append(s.calls, Call{At: time.Now(), Method: method, Params: params})
 	if !ok || token != s.token || s.revoked {
 		s.calls[len(s.calls)-1].Status = http.StatusUnauthorized
-		s.change()
+		s.Change()
 		s.mu.Unlock()
 		write(w, refuse(http.StatusUnauthorized, "Unauthorized"))
 		return
 	}
 	n, fault := len(s.calls)-1, s.fault(method, params)
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	answer, over := s.strike(w, r, fault, func() reply { return s.call(r.Context(), method, params) })
 	if over {
@@ -206,7 +145,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !answer.OK {
 		s.calls[n].Status = answer.ErrorCode
 	}
-	s.change()
+	s.Change()
 	s.mu.Unlock()
 	write(w, answer)
 }

@@ -38,7 +38,7 @@ func (s *Server) push(kind string, body json.RawMessage) int64 {
 	s.lastID++
 	u := update{s.lastID, kind, body}
 	s.said, s.queue = append(s.said, u), append(s.queue, u)
-	s.change()
+	s.Change()
 	return s.lastID
 }
 
@@ -49,7 +49,7 @@ func (s *Server) Repeat(id int64) {
 	for _, u := range s.said {
 		if u.id == id {
 			s.queue = append(s.queue, u)
-			s.change()
+			s.Change()
 			return
 		}
 	}
@@ -61,7 +61,7 @@ func (s *Server) Replay(id int64, kind string, body any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, update{id, kind, raw})
-	s.change()
+	s.Change()
 }
 
 // Renumber lets the following updates count on from id, as Telegram does after a week without any.
@@ -97,7 +97,7 @@ func (s *Server) Webhook(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.webhook = url
-	s.change()
+	s.Change()
 }
 
 // getUpdates waits for updates. Of two polls the later one wins.
@@ -135,7 +135,7 @@ func (s *Server) getUpdates(ctx context.Context, p map[string]string) reply {
 		if out := s.due(limit, kinds); len(out) > 0 {
 			return result(out)
 		}
-		changed, quit := s.changed, s.quit
+		changed, quit := s.Changes(), s.Gone()
 		s.mu.Unlock()
 		ended := false
 		select {
@@ -166,7 +166,7 @@ func (s *Server) confirmBelow(offset int64) {
 	s.confirm = max(s.confirm, offset-1)
 	if n := len(s.queue); n > 0 {
 		if s.queue = slices.DeleteFunc(s.queue, func(u update) bool { return u.id < offset }); len(s.queue) < n {
-			s.change()
+			s.Change()
 		}
 	}
 }
