@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -24,11 +25,11 @@ func (w *world) sendFile(out chat.Outbound, data []byte) (chat.Receipt, error) {
 }
 
 // received lets Alice send files and gives them as the adapter tells of them.
-func (w *world) received(r *run, list ...fakediscord.File) *chat.Message {
+func (w *world) received(r *adaptertest.Session, list ...fakediscord.File) *chat.Message {
 	w.t.Helper()
-	n := len(r.await(w.t, 0))
+	n := len(r.Await(w.t, 0))
 	w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "look", Files: list})
-	return r.await(w.t, n+1)[n].Message
+	return r.Await(w.t, n+1)[n].Message
 }
 
 // What comes with a message, by what Discord says of it. Several files of a message are one message, and no reference holds
@@ -53,7 +54,7 @@ func TestFilesOfAMessage(t *testing.T) {
 	if want := []chat.FileKind{chat.Photo, chat.Audio, chat.Video, chat.Document, chat.Document}; !slices.Equal(kinds, want) || m.Text != "look" {
 		t.Errorf("%v, want %v", kinds, want)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // The address of a file is good for a day. It is asked for each time, so that a file can be fetched later as well.
@@ -63,14 +64,14 @@ func TestAddressIsAskedForAnew(t *testing.T) {
 		w.dc.Called("discord.test")
 		r := w.connected(w.run(nil))
 		m := w.received(r, fakediscord.File{Name: "a", Data: []byte("x")})
-		r.stop(t)
+		r.Stop(t)
 		time.Sleep(48 * time.Hour)
 		var got bytes.Buffer
 		if err := w.a.Fetch(t.Context(), m.Files[0], &got); err != nil || got.String() != "x" {
 			t.Errorf("%q, %v", got.String(), err)
 		}
 		w.dc.Delete(m.ID)
-		if e := sendError(t, w.a.Fetch(t.Context(), m.Files[0], &got)); e.Fault != chat.Refused {
+		if e := adaptertest.SendError(t, w.a.Fetch(t.Context(), m.Files[0], &got)); e.Fault != chat.Refused {
 			t.Errorf("its message is gone: %v", e)
 		}
 		w.end()
@@ -96,13 +97,13 @@ func TestX13TokenAndFiles(t *testing.T) {
 	}
 	for _, at := range []string{foreign.URL + "/x", "http://cdn.discordapp.com/x", "https://cdn.discordapp.com.example/x", "https://notdiscord.com/x", "file:///etc/passwd", "http://%zz"} {
 		id := w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "x", More: map[string]any{"attachments": []any{map[string]any{"id": "7", "url": at}}}})
-		e := sendError(t, w.a.Fetch(t.Context(), chat.File{Ref: direct + "/" + id + "/7"}, &bytes.Buffer{}))
+		e := adaptertest.SendError(t, w.a.Fetch(t.Context(), chat.File{Ref: direct + "/" + id + "/7"}, &bytes.Buffer{}))
 		if e.Fault != chat.Refused || !strings.Contains(e.Error(), "does not lie at Discord") {
 			t.Errorf("%s: %v", at, e)
 		}
 	}
 	for _, ref := range []string{"", "1/2", "1/2/3/4", "../users/@me/7", "x/y/z"} {
-		if e := sendError(t, w.a.Fetch(t.Context(), chat.File{Ref: ref}, &bytes.Buffer{})); e.Fault != chat.Refused {
+		if e := adaptertest.SendError(t, w.a.Fetch(t.Context(), chat.File{Ref: ref}, &bytes.Buffer{})); e.Fault != chat.Refused {
 			t.Errorf("%q: %v", ref, e)
 		}
 	}
@@ -120,7 +121,7 @@ func TestX13TokenAndFiles(t *testing.T) {
 		tt.fault.Name = "GET attachment"
 		w.dc.Add(tt.fault)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		e := sendError(t, w.a.Fetch(ctx, f, &bytes.Buffer{}))
+		e := adaptertest.SendError(t, w.a.Fetch(ctx, f, &bytes.Buffer{}))
 		cancel()
 		if e.Fault != tt.want || strings.Contains(e.Error(), "signature") || strings.Contains(e.Error(), token[30:]) {
 			t.Errorf("%+v: %v, want %s", tt.fault, e, tt.want)
@@ -130,7 +131,7 @@ func TestX13TokenAndFiles(t *testing.T) {
 	if heard.Load() != 0 {
 		t.Errorf("%d requests elsewhere", heard.Load())
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // D-27: the largest file goes out; a larger one is refused as too large, whoever says so.
@@ -142,14 +143,14 @@ func TestD27LargestFile(t *testing.T) {
 	}
 	out.Key = "k2"
 	_, err := w.sendFile(out, make([]byte, fakediscord.MaxFile+1))
-	if e := sendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
+	if e := adaptertest.SendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
 		t.Errorf("a larger one: %v", e)
 	}
 	for _, f := range []fakediscord.Fault{{Status: 413, Body: "<html>too large</html>"}, {Status: 400, Code: 40005, Message: "Request entity too large"}} {
 		f.Name = "POST messages"
 		w.dc.Add(f)
 		_, err := w.sendFile(out, []byte("x"))
-		if e := sendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
+		if e := adaptertest.SendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
 			t.Errorf("%+v: %v", f, e)
 		}
 		w.dc.Clear()

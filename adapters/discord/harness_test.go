@@ -3,10 +3,6 @@ package discord_test
 import (
 	"context"
 	"encoding/base64"
-	"errors"
-	"net"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -94,9 +91,10 @@ func inBubble(t *testing.T, change ...func(*discord.Options)) *world {
 	t.Helper()
 	time.Sleep(time.Until(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)))
 	dc := discordWith()
-	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	dc.Serve(l)
-	w := &world{t: t, dc: dc, options: discord.Options{APIURL: "http://discord.test/api", Dial: l.dial}}
+	n := adaptertest.NewNetwork()
+	t.Cleanup(n.Close)
+	dc.Serve(n.Listen())
+	w := &world{t: t, dc: dc, options: discord.Options{APIURL: "http://discord.test/api", Dial: n.Dial}}
 	w.adapter(change...)
 	return w
 }
@@ -141,158 +139,17 @@ func (w *world) until(what string, ok func() bool) {
 }
 
 // connected waits until the account is up.
-func (w *world) connected(r *run) *run {
+func (w *world) connected(r *adaptertest.Session) *adaptertest.Session {
 	w.t.Helper()
-	r.until(w.t, func() bool { return r.ups > 0 })
+	r.Until(w.t, func() bool { return r.Ups > 0 })
 	if w.options.Dial != nil { // in a bubble: the library's first heartbeat goes out
 		time.Sleep(time.Second)
 	}
 	return r
 }
 
-// run is an adapter's Run with a core that stores what it admits.
-type run struct {
-	mu     sync.Mutex
-	events []chat.Event
-	ups    int
-	refuse func(chat.Event) error // what admit says before it stores
-	change chan struct{}
-	cancel context.CancelFunc
-	done   chan error
+// run starts Run; Stop or End waits for it.
+func (w *world) run(refuse func(chat.Event) error) *adaptertest.Session {
+	w.t.Helper()
+	return (&adaptertest.Session{Refuse: refuse}).Begin(w.t, w.a, "")
 }
-
-// run starts Run; stop or end waits for it.
-func (w *world) run(refuse func(chat.Event) error) *run {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	r := &run{refuse: refuse, change: make(chan struct{}, 1), cancel: cancel, done: make(chan error, 1)}
-	go func() { r.done <- w.a.Run(ctx, "", r.admit, r.up) }()
-	w.t.Cleanup(func() { cancel() })
-	return r
-}
-
-func (r *run) admit(_ context.Context, e chat.Event) error {
-	if r.refuse != nil {
-		if err := r.refuse(e); err != nil {
-			return err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-	r.wake()
-	return nil
-}
-
-func (r *run) up() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ups++
-	r.wake()
-}
-
-func (r *run) wake() {
-	select {
-	case r.change <- struct{}{}:
-	default:
-	}
-}
-
-// await waits until n events are stored and gives them.
-func (r *run) await(t *testing.T, n int) []chat.Event {
-	t.Helper()
-	r.until(t, func() bool { return len(r.events) >= n })
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.events)
-}
-
-func (r *run) until(t *testing.T, ok func() bool) {
-	t.Helper()
-	deadline := time.After(5 * time.Minute) // of a bubble's clock
-	for {
-		r.mu.Lock()
-		holds := ok()
-		r.mu.Unlock()
-		if holds {
-			return
-		}
-		select {
-		case <-r.change:
-		case err := <-r.done:
-			t.Fatalf("Run ended: %v; events so far: %+v", err, r.events)
-		case <-deadline:
-			t.Fatalf("waited in vain; events so far: %+v", r.events)
-		}
-	}
-}
-
-// end waits for Run to return by itself.
-func (r *run) end(t *testing.T) error {
-	t.Helper()
-	select {
-	case err := <-r.done:
-		return err
-	case <-time.After(5 * time.Minute):
-		t.Fatal("Run goes on")
-		return nil
-	}
-}
-
-// stop ends Run as the core does.
-func (r *run) stop(t *testing.T) {
-	t.Helper()
-	r.cancel()
-	err := r.end(t)
-	if _, fault := errors.AsType[*chat.RunError](err); fault || !errors.Is(err, context.Canceled) {
-		t.Errorf("Run after a stop: %v, want no fault, but context.Canceled", err)
-	}
-}
-
-func runError(t *testing.T, err error) *chat.RunError {
-	t.Helper()
-	e, ok := errors.AsType[*chat.RunError](err)
-	if !ok {
-		t.Fatalf("%T %v, want a RunError", err, err)
-	}
-	return e
-}
-
-func sendError(t *testing.T, err error) *chat.SendError {
-	t.Helper()
-	e, ok := errors.AsType[*chat.SendError](err)
-	if !ok {
-		t.Fatalf("%T %v, want a SendError", err, err)
-	}
-	return e
-}
-
-// pipes is a network in memory.
-type pipes struct {
-	conns  chan net.Conn
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }

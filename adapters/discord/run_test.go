@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -40,14 +41,14 @@ func TestQuietConnection(t *testing.T) {
 		r := w.connected(w.run(nil))
 		time.Sleep(6 * time.Hour)
 		w.say("hello")
-		r.await(t, 1)
+		r.Await(t, 1)
 		if st := w.dc.Gateway(); st.Connects != 1 || st.Heartbeats < 500 {
 			t.Errorf("%+v, want one connection", st)
 		}
-		if r.ups < 500 {
-			t.Errorf("up %d times in six hours", r.ups)
+		if r.Ups < 500 {
+			t.Errorf("up %d times in six hours", r.Ups)
 		}
-		r.stop(t)
+		r.Stop(t)
 		if c := w.dc.Gateway().Closes; !slices.Equal(c, []int{1000}) {
 			t.Errorf("closed with %v, want a good-bye", c)
 		}
@@ -63,12 +64,12 @@ func TestZombie(t *testing.T) {
 				w := inBubble(t)
 				r := w.connected(w.run(nil))
 				w.say("one")
-				r.await(t, 1)
+				r.Await(t, 1)
 				time.Sleep(before)
 				w.dc.Zombies()
 				w.say("two")
 				began := time.Now()
-				if got := texts(r.await(t, 2)); got != "one two" {
+				if got := texts(r.Await(t, 2)); got != "one two" {
 					t.Errorf("stored %q", got)
 				}
 				if d := time.Since(began); d > 41250*time.Millisecond+20*time.Second {
@@ -78,7 +79,7 @@ func TestZombie(t *testing.T) {
 				if st.Resumes != 1 || st.Identifies != 1 || slices.Contains(st.Closes, 1000) || slices.Contains(st.Closes, 1001) {
 					t.Errorf("%+v, want one resume", st)
 				}
-				r.stop(t)
+				r.Stop(t)
 				w.end()
 			})
 		})
@@ -97,13 +98,13 @@ func TestAskedToReconnect(t *testing.T) {
 			want = strings.TrimSpace(fmt.Sprint(want, " ", i))
 			time.Sleep(time.Minute)
 		}
-		if got := texts(r.await(t, 3)); got != want {
+		if got := texts(r.Await(t, 3)); got != want {
 			t.Errorf("stored %q, want %q", got, want)
 		}
 		if st := w.dc.Gateway(); st.Resumes != 3 || st.Identifies != 1 {
 			t.Errorf("%+v, want three resumes", st)
 		}
-		r.stop(t)
+		r.Stop(t)
 		w.end()
 	})
 }
@@ -127,11 +128,11 @@ func TestOddPackets(t *testing.T) {
 		w.dc.Invalidate(true)
 		time.Sleep(time.Minute)
 		w.say("hello")
-		r.await(t, 1)
+		r.Await(t, 1)
 		if st := w.dc.Gateway(); st.Identifies != 1 {
 			t.Errorf("%+v, want one identify", st)
 		}
-		r.stop(t)
+		r.Stop(t)
 		w.end()
 	})
 }
@@ -149,7 +150,7 @@ func TestInvalidSession(t *testing.T) {
 				w := inBubble(t)
 				r := w.connected(w.run(nil))
 				end(w)
-				e := runError(t, r.end(t))
+				e := adaptertest.RunError(t, r.End(t))
 				w.dc.Refuse(0)
 				if e.Cause != chat.CauseUnreachable || e.Park || e.After < time.Second || e.After > 5*time.Second {
 					t.Errorf("%+v, want a pause of one to five seconds", e)
@@ -160,11 +161,11 @@ func TestInvalidSession(t *testing.T) {
 				began := time.Now()
 				r = w.connected(w.run(nil))
 				w.say("hello")
-				r.await(t, 1)
+				r.Await(t, 1)
 				if st := w.dc.Gateway(); st.Identifies != 2 || time.Since(began) > 6*time.Second {
 					t.Errorf("%+v after %s", st, time.Since(began))
 				}
-				r.stop(t)
+				r.Stop(t)
 				w.end()
 			})
 		})
@@ -187,7 +188,7 @@ func TestFatalCloseCodes(t *testing.T) {
 		t.Run(fmt.Sprint("N-15/", code), func(t *testing.T) {
 			w := start(t)
 			w.dc.Refuse(code)
-			e := runError(t, w.run(nil).end(t))
+			e := adaptertest.RunError(t, w.run(nil).End(t))
 			if e.Cause != want.cause || !e.Park || !strings.Contains(e.Remedy, want.remedy) {
 				t.Errorf("%+v", e)
 			}
@@ -201,7 +202,7 @@ func TestFatalCloseCodes(t *testing.T) {
 		r := w.connected(w.run(nil))
 		w.dc.Refuse(4014)
 		w.dc.Hang(4014)
-		if e := runError(t, r.end(t)); e.Cause != chat.CauseMissingIntent || !e.Park {
+		if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseMissingIntent || !e.Park {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -211,7 +212,7 @@ func TestFatalCloseCodes(t *testing.T) {
 func TestContentIntent(t *testing.T) {
 	w := start(t)
 	w.dc.ContentIntent(false)
-	if e := runError(t, w.run(nil).end(t)); e.Cause != chat.CauseMissingIntent || e.Remedy == "" {
+	if e := adaptertest.RunError(t, w.run(nil).End(t)); e.Cause != chat.CauseMissingIntent || e.Remedy == "" {
 		t.Errorf("%+v", e)
 	}
 	if s, err := w.a.Check(t.Context()); err != nil || s.Content || s.Bot != "homer" {
@@ -237,9 +238,9 @@ func TestEmptyMessages(t *testing.T) {
 	w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "there is something"})
 	empty()
 	empty()
-	r.await(t, 1)
+	r.Await(t, 1)
 	empty()
-	if e := runError(t, r.end(t)); e.Cause != chat.CauseMissingIntent || !e.Park || e.Remedy == "" {
+	if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseMissingIntent || !e.Park || e.Remedy == "" {
 		t.Errorf("three empty messages: %+v", e)
 	}
 }
@@ -247,7 +248,7 @@ func TestEmptyMessages(t *testing.T) {
 // N-16: a token that Discord does not know costs one call, and no identify.
 func TestBadToken(t *testing.T) {
 	w := start(t, func(o *discord.Options) { o.Token = "MTAw.Gother.NotTheSecret" })
-	e := runError(t, w.run(nil).end(t))
+	e := adaptertest.RunError(t, w.run(nil).End(t))
 	if e.Cause != chat.CauseBadCredential || !e.Park || e.Remedy == "" {
 		t.Errorf("%+v", e)
 	}
@@ -267,14 +268,14 @@ func TestSilentGateway(t *testing.T) {
 		w := inBubble(t)
 		w.dc.Silent(true)
 		began := time.Now()
-		e := runError(t, w.run(nil).end(t))
+		e := adaptertest.RunError(t, w.run(nil).End(t))
 		if e.Cause != chat.CauseUnreachable || e.Park || time.Since(began) != discord.DefaultOpenTimeout {
 			t.Errorf("%+v after %s", e, time.Since(began))
 		}
 		r := w.run(nil) // and a stop does not wait for it
 		time.Sleep(time.Second)
 		began = time.Now()
-		r.stop(t)
+		r.Stop(t)
 		if d := time.Since(began); d > 2*time.Second {
 			t.Errorf("stopped after %s", d)
 		}
@@ -286,7 +287,7 @@ func TestSilentGateway(t *testing.T) {
 	t.Run("away", func(t *testing.T) {
 		w := start(t)
 		w.dc.Down()
-		if e := runError(t, w.run(nil).end(t)); e.Cause != chat.CauseUnreachable || e.Park || !strings.Contains(e.Remedy, "api_url") {
+		if e := adaptertest.RunError(t, w.run(nil).End(t)); e.Cause != chat.CauseUnreachable || e.Park || !strings.Contains(e.Remedy, "api_url") {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -297,19 +298,19 @@ func TestResumeAcrossRuns(t *testing.T) {
 	w := start(t)
 	r := w.connected(w.run(nil))
 	w.dc.Down()
-	if e := runError(t, r.end(t)); e.Cause != chat.CauseUnreachable || e.Park {
+	if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseUnreachable || e.Park {
 		t.Fatalf("%+v", e)
 	}
 	w.say("meanwhile")
 	w.until("Discord listens again", func() bool { return w.dc.Up() == nil })
 	r = w.run(nil)
-	if got := texts(r.await(t, 1)); got != "meanwhile" {
+	if got := texts(r.Await(t, 1)); got != "meanwhile" {
 		t.Errorf("stored %q", got)
 	}
 	if st := w.dc.Gateway(); st.Identifies != 1 || st.Resumes != 1 {
 		t.Errorf("%+v", st)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // after something was not stored, nothing that came later is, and the session is not gone on with: what is missing
@@ -326,23 +327,23 @@ func TestNothingIsStoredBehindAGap(t *testing.T) {
 		}))
 		began := time.Now()
 		w.say("one", "two", "three")
-		if err := r.end(t); !errors.Is(err, full) {
+		if err := r.End(t); !errors.Is(err, full) {
 			t.Fatalf("Run: %v, want the error of admit", err)
 		}
-		if got := texts(r.events); got != "one" {
+		if got := texts(r.Events); got != "one" {
 			t.Errorf("stored %q", got)
 		}
 		r = w.connected(w.run(nil))
-		if err := w.a.History(t.Context(), inDirect(), began.Add(-time.Second), 50, r.admit); err != nil {
+		if err := w.a.History(t.Context(), inDirect(), began.Add(-time.Second), 50, r.Admit); err != nil {
 			t.Fatal(err)
 		}
-		if got := texts(r.await(t, 3)); got != "one two three" {
+		if got := texts(r.Await(t, 3)); got != "one two three" {
 			t.Errorf("history: %q", got)
 		}
 		if st := w.dc.Gateway(); st.Resumes != 0 || st.Identifies != 2 {
 			t.Errorf("%+v", st)
 		}
-		r.stop(t)
+		r.Stop(t)
 		w.end()
 	})
 }
@@ -360,8 +361,8 @@ func TestCrashLoopKeepsIdentifies(t *testing.T) {
 			for w.dc.Gateway().Identifies == before {
 				time.Sleep(100 * time.Millisecond)
 				select {
-				case err := <-r.done:
-					e := runError(t, err)
+				case err := <-r.Ended():
+					e := adaptertest.RunError(t, err)
 					if e.Cause != chat.CauseIdentify || e.Park || e.After <= 0 || e.Remedy == "" {
 						t.Fatalf("%+v", e)
 					}
@@ -372,7 +373,7 @@ func TestCrashLoopKeepsIdentifies(t *testing.T) {
 				}
 			}
 			w.connected(r) // else it was too soon: Discord ends the session at once
-			r.stop(t)
+			r.Stop(t)
 			w.adapter() // nothing is left in memory
 		}
 		if n := w.dc.Gateway().Identifies; n > 500 || n < 50 || !told {
@@ -386,7 +387,7 @@ func TestCrashLoopKeepsIdentifies(t *testing.T) {
 func TestIdentifyBudget(t *testing.T) {
 	w := start(t)
 	w.dc.Budget(3)
-	e := runError(t, w.run(nil).end(t))
+	e := adaptertest.RunError(t, w.run(nil).End(t))
 	if e.Cause != chat.CauseIdentify || e.Park || e.After != time.Hour || e.Remedy == "" {
 		t.Errorf("%+v", e)
 	}
@@ -402,9 +403,9 @@ func TestUnreadableBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := start(t, func(o *discord.Options) { o.Dir = dir })
-	w.connected(w.run(nil)).stop(t)
+	w.connected(w.run(nil)).Stop(t)
 	w = start(t, func(o *discord.Options) { o.Dir = filepath.Join(dir, "missing") })
-	w.connected(w.run(nil)).stop(t)
+	w.connected(w.run(nil)).Stop(t)
 	if w.logs.FilterMessage("the count of identifies was not kept").Len() != 1 {
 		t.Error("nobody was told")
 	}
@@ -418,8 +419,8 @@ func TestPoisonIsSetAside(t *testing.T) {
 	w.dc.Dispatch("MESSAGE_CREATE", map[string]any{"id": "55", "channel_id": direct, "author": "nobody", "content": "kept"})
 	w.dc.Dispatch("MESSAGE_CREATE", map[string]any{"channel_id": direct})
 	w.say("after")
-	got := r.await(t, 4)
-	r.stop(t)
+	got := r.Await(t, 4)
+	r.Stop(t)
 	if texts(got) != "before after" || got[1].ID != "55" || got[1].Aside == nil || got[2].Aside == nil || got[2].ID == "" {
 		t.Fatalf("%+v", got)
 	}

@@ -39,7 +39,7 @@ func TestNoSecretIsTold(t *testing.T) {
 		tell(w.a.Typing(t.Context(), inDirect()))
 		_, err = w.a.Check(t.Context())
 		tell(err)
-		tell(w.run(nil).end(t))
+		tell(w.run(nil).End(t))
 	}
 	w.dc.Clear()
 	w.dc.Add(fakediscord.Fault{Name: "POST callback", Drop: true})
@@ -48,7 +48,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	w.dc.Dispatch("INTERACTION_CREATE", map[string]any{"id": 5, "token": "interaction-secret-x"})
 	w.until("it fails", func() bool { return len(w.dc.Calls("POST callback")) == 1 })
 	w.dc.Down()
-	tell(r.end(t))
+	tell(r.End(t))
 	_, err := w.a.Send(t.Context(), out)
 	tell(err)
 	o := w.options

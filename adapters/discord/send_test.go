@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -51,7 +52,7 @@ func TestSend(t *testing.T) {
 		t.Errorf("%+v", info)
 	}
 	_, err := w.a.Send(t.Context(), chat.Outbound{To: inDirect(), Text: long + "x"})
-	if e := sendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
+	if e := adaptertest.SendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassTooLong {
 		t.Errorf("%v", e)
 	}
 	for to, class := range map[chat.Address]chat.Class{
@@ -59,7 +60,7 @@ func TestSend(t *testing.T) {
 		{Chat: square, Thread: "topic"}: chat.ClassThreadGone,
 	} {
 		_, err := w.a.Send(t.Context(), chat.Outbound{To: to, Text: "x"})
-		if e := sendError(t, err); e.Fault != chat.Refused || e.Class != class {
+		if e := adaptertest.SendError(t, err); e.Fault != chat.Refused || e.Class != class {
 			t.Errorf("%+v: %v", to, e)
 		}
 	}
@@ -96,7 +97,7 @@ func TestRemove(t *testing.T) {
 	}
 	theirs := w.dc.Say(fakediscord.Post{Channel: square, From: alice, Text: "mine"})
 	for _, id := range []string{theirs, "../../users/@me", ""} {
-		if e := sendError(t, w.a.Remove(t.Context(), inSquare(), id)); e.Fault != chat.Refused {
+		if e := adaptertest.SendError(t, w.a.Remove(t.Context(), inSquare(), id)); e.Fault != chat.Refused {
 			t.Errorf("%q: %v", id, e)
 		}
 	}
@@ -122,7 +123,7 @@ func TestReact(t *testing.T) {
 	}
 	w.dc.Delete(said)
 	for _, id := range []string{said, "../1", ""} {
-		if e := sendError(t, w.a.React(t.Context(), inSquare(), id)); e.Fault != chat.Refused || e.Class != chat.ClassOther {
+		if e := adaptertest.SendError(t, w.a.React(t.Context(), inSquare(), id)); e.Fault != chat.Refused || e.Class != chat.ClassOther {
 			t.Errorf("%q: %v", id, e)
 		}
 	}
@@ -145,7 +146,7 @@ func TestRepeatedSend(t *testing.T) {
 			if f.Status == 502 {
 				want = chat.ServerError
 			}
-			if e := sendError(t, err); e.Fault != want {
+			if e := adaptertest.SendError(t, err); e.Fault != want {
 				t.Errorf("%v, want %s", e, want)
 			}
 			m := w.sent(out)
@@ -167,13 +168,13 @@ func TestSendWithoutAnAnswer(t *testing.T) {
 	out := chat.Outbound{To: inDirect(), Text: "x"}
 	w.dc.Add(fakediscord.Fault{Name: "POST messages", Hang: true, Times: 1})
 	_, err := w.a.Send(t.Context(), out)
-	if e := sendError(t, err); e.Fault != chat.Unknown {
+	if e := adaptertest.SendError(t, err); e.Fault != chat.Unknown {
 		t.Errorf("hanging: %v", e)
 	}
 	w.a.Close()
 	w.dc.Down()
 	_, err = w.a.Send(t.Context(), out)
-	if e := sendError(t, err); e.Fault != chat.Unreachable {
+	if e := adaptertest.SendError(t, err); e.Fault != chat.Unreachable {
 		t.Errorf("away: %v", e)
 	}
 	w.until("Discord listens again", func() bool { return w.dc.Up() == nil })
@@ -217,7 +218,7 @@ func TestRefusals(t *testing.T) {
 				w.dc.Add(c.fault)
 			}
 			_, err := w.a.Send(t.Context(), chat.Outbound{To: c.to, Text: "x", Key: key})
-			e := sendError(t, err)
+			e := adaptertest.SendError(t, err)
 			if e.Fault != c.want.Fault || e.Class != c.want.Class || e.RetryAfter != c.want.RetryAfter {
 				t.Errorf("%v after %s, want %+v", e, e.RetryAfter, c.want)
 			}
@@ -238,7 +239,7 @@ func TestLimits(t *testing.T) {
 	w.sent(out)
 	began := time.Now()
 	_, err := w.a.Send(t.Context(), out)
-	e := sendError(t, err)
+	e := adaptertest.SendError(t, err)
 	if e.Fault != chat.RateLimited || e.RetryAfter <= 0 || e.RetryAfter > 500*time.Millisecond || time.Since(began) > 250*time.Millisecond {
 		t.Errorf("%v, retry after %s", e, e.RetryAfter)
 	}
@@ -253,7 +254,7 @@ func TestLimits(t *testing.T) {
 	w.dc.Add(fakediscord.Fault{Name: "POST messages", Status: 429, RetryAfter: 0.4, Global: true, Times: 1})
 	for i, to := range []chat.Address{inDirect(), inSquare()} {
 		_, err := w.a.Send(t.Context(), chat.Outbound{To: to, Text: "x"})
-		if e := sendError(t, err); e.Fault != chat.RateLimited || e.RetryAfter > 400*time.Millisecond || e.RetryAfter <= 0 {
+		if e := adaptertest.SendError(t, err); e.Fault != chat.RateLimited || e.RetryAfter > 400*time.Millisecond || e.RetryAfter <= 0 {
 			t.Errorf("send %d: %v after %s", i, e, e.RetryAfter)
 		}
 	}
@@ -278,7 +279,7 @@ func TestHangingCallHoldsNobodyUp(t *testing.T) {
 		t.Errorf("it took %s", d)
 	}
 	w.dc.Down()
-	if e := sendError(t, <-done); e.Fault != chat.Unknown {
+	if e := adaptertest.SendError(t, <-done); e.Fault != chat.Unknown {
 		t.Errorf("%v", e)
 	}
 }
@@ -318,7 +319,7 @@ func TestAutoThread(t *testing.T) {
 	id := w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "<@" + bot + "> look into the matter of the missing keys, and please tell me all that you find out about it"})
 	w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: "<@" + bot + "> here"})
 	w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "and here"})
-	got := r.await(t, 4)
+	got := r.Await(t, 4)
 	thread := got[1].Message.Address
 	if want := (chat.Address{Account: account, Type: chat.Thread, Chat: square, Thread: id, Person: bob}); thread != want {
 		t.Fatalf("%+v, want %+v", thread, want)
@@ -339,10 +340,10 @@ func TestAutoThread(t *testing.T) {
 		t.Errorf("the thread is called %q", name)
 	}
 	w.dc.Say(fakediscord.Post{Channel: id, From: bob, Text: "thanks"})
-	if a := r.await(t, 5)[4].Message.Address; a != thread {
+	if a := r.Await(t, 5)[4].Message.Address; a != thread {
 		t.Errorf("in the thread: %+v, want %+v", a, thread)
 	}
-	r.stop(t)
+	r.Stop(t)
 	w.adapter()
 	w.sent(chat.Outbound{To: thread, Text: "found", Key: key + "1"})
 	if n := len(w.dc.Calls("POST threads")); n != 1 {
@@ -367,7 +368,7 @@ func TestThreadThatCannotBeOpened(t *testing.T) {
 			id := w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "<@" + bot + "> hello"})
 			spoil(w, id)
 			_, err := w.a.Send(t.Context(), chat.Outbound{To: chat.Address{Type: chat.Thread, Chat: square, Thread: id}, Text: "two"})
-			if e := sendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassThreadGone {
+			if e := adaptertest.SendError(t, err); e.Fault != chat.Refused || e.Class != chat.ClassThreadGone {
 				t.Errorf("%v", e)
 			}
 		})
@@ -387,7 +388,7 @@ func TestButtons(t *testing.T) {
 		t.Fatalf("%+v", m.Buttons)
 	}
 	i := w.dc.Press(m.ID, bob, "/choose 2")
-	got := r.await(t, 1)[0]
+	got := r.Await(t, 1)[0]
 	if x := got.Message; got.ID != i || x.Text != "/choose 2" || !x.Addressed || x.Address.Person != bob || x.Address.Chat != square ||
 		x.Address.Type != chat.Channel || x.PersonName != "Bob" {
 		t.Errorf("%+v", x)
@@ -399,7 +400,7 @@ func TestButtons(t *testing.T) {
 	if m := w.dc.Visible(square)[0]; m.Content != "chosen: 2" || len(m.Buttons) != 0 || m.Edits != 1 {
 		t.Errorf("after the edit: %+v", m)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // D-20: a text that is the same as before is no error. Of a message that is gone the place is not to blame.
@@ -411,7 +412,7 @@ func TestEdit(t *testing.T) {
 	}
 	w.dc.Delete(m.ID)
 	for _, id := range []string{m.ID, "no id", ""} {
-		if e := sendError(t, w.a.Edit(t.Context(), id, chat.Outbound{To: inCorner(), Text: "x"})); e.Fault != chat.Refused || e.Class != chat.ClassOther {
+		if e := adaptertest.SendError(t, w.a.Edit(t.Context(), id, chat.Outbound{To: inCorner(), Text: "x"})); e.Fault != chat.Refused || e.Class != chat.ClassOther {
 			t.Errorf("%q: %v", id, e)
 		}
 	}
@@ -421,7 +422,7 @@ func TestEdit(t *testing.T) {
 func TestCommands(t *testing.T) {
 	w := start(t)
 	menu := []chat.MenuEntry{{Name: "status", Description: strings.Repeat("how things stand ", 20)}, {Name: "resume", Description: "go back"}}
-	if e := sendError(t, w.a.SetMenu(t.Context(), menu)); e.Fault != chat.Unreachable {
+	if e := adaptertest.SendError(t, w.a.SetMenu(t.Context(), menu)); e.Fault != chat.Unreachable {
 		t.Errorf("before we know who we are: %v", e)
 	}
 	hold := make(chan struct{})
@@ -444,7 +445,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("commands %s, set %d times", got, len(w.dc.Calls("PUT applications/commands")))
 	}
 	i := w.dc.Slash(corner, bob, "status", "")
-	got := r.await(t, 1)[0]
+	got := r.Await(t, 1)[0]
 	if m := got.Message; got.ID != i || m.Text != "/status" || !m.Addressed || m.Address.Type != chat.Thread || m.Address.Chat != square ||
 		m.Address.Thread != corner || m.Address.Person != bob || time.Since(m.SentAt) > time.Minute {
 		t.Errorf("%+v", m)
@@ -457,11 +458,11 @@ func TestCommands(t *testing.T) {
 	}
 	close(hold)
 	w.until("the command is acknowledged", func() bool { return w.dc.Interaction(i).Type == 4 })
-	if m := r.await(t, 2)[1].Message; m.Text != "/resume 2" || m.Address.Type != chat.Direct || m.Address.Person != alice {
+	if m := r.Await(t, 2)[1].Message; m.Text != "/resume 2" || m.Address.Type != chat.Direct || m.Address.Person != alice {
 		t.Errorf("%+v", m)
 	}
 	i = w.dc.Slash(direct, alice, "stop", "")
-	if err := r.end(t); err == nil || !strings.Contains(err.Error(), "no space") {
+	if err := r.End(t); err == nil || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("Run: %v", err)
 	}
 	if w.dc.Interaction(i).Type != 0 {
@@ -480,7 +481,7 @@ func TestTyping(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 	w.dc.Remove(corner)
-	if e := sendError(t, w.a.Typing(t.Context(), inCorner())); e.Class != chat.ClassThreadGone {
+	if e := adaptertest.SendError(t, w.a.Typing(t.Context(), inCorner())); e.Class != chat.ClassThreadGone {
 		t.Errorf("%v", e)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakediscord"
 	"github.com/homing-gateway/homing/adapters/discord"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -27,7 +28,7 @@ func TestPlaces(t *testing.T) {
 		{question, bob, chat.Address{Account: account, Type: chat.Thread, Chat: library, Thread: question}},
 	} {
 		id := w.dc.Say(fakediscord.Post{Channel: c.channel, From: c.person, Text: "hello"})
-		e := r.await(t, i+1)[i]
+		e := r.Await(t, i+1)[i]
 		c.want.Person = c.person
 		if m := e.Message; m.Address != c.want || e.ID != id || m.ID != id || e.Cursor != "" || m.FromBot || time.Since(m.SentAt).Abs() > time.Minute {
 			t.Errorf("%+v: %+v, want %+v", e, m, c.want)
@@ -36,7 +37,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("answered in %s, want %s", m.Channel, c.channel)
 		}
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // A channel that nobody told us of is looked up, off the way of the others, and its messages come in their order.
@@ -49,23 +50,23 @@ func TestUnknownChannel(t *testing.T) {
 		w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: fmt.Sprint(i)})
 	}
 	w.say("elsewhere")
-	if got := texts(r.await(t, 4)); got != "elsewhere 0 1 2" {
+	if got := texts(r.Await(t, 4)); got != "elsewhere 0 1 2" {
 		t.Errorf("stored %q", got)
 	}
-	if a := r.events[1].Message.Address; a.Type != chat.Thread || a.Chat != square || a.Thread != corner {
+	if a := r.Events[1].Message.Address; a.Type != chat.Thread || a.Chat != square || a.Thread != corner {
 		t.Errorf("%+v", a)
 	}
 	w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: "3"})
-	r.await(t, 5)
+	r.Await(t, 5)
 	if n := len(w.dc.Calls("GET channel")); n != 2 {
 		t.Errorf("looked up %d times, want once and once again", n)
 	}
 	// One that is refused is dropped.
 	w.dc.Dispatch("MESSAGE_CREATE", map[string]any{"id": "77", "channel_id": "987", "guild_id": town, "author": map[string]any{"id": bob}, "content": "x"})
 	w.until("it is looked up", func() bool { c := w.dc.Calls("GET channel"); return len(c) == 3 && c[2].Status == 404 })
-	r.stop(t)
-	if len(r.events) != 5 {
-		t.Errorf("%+v", r.events)
+	r.Stop(t)
+	if len(r.Events) != 5 {
+		t.Errorf("%+v", r.Events)
 	}
 }
 
@@ -74,7 +75,7 @@ func TestAddressed(t *testing.T) {
 	r := w.connected(w.run(nil))
 	ours := w.sent(chat.Outbound{To: inSquare(), Text: "ours"}).ID
 	his := w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "his"})
-	r.await(t, 1)
+	r.Await(t, 1)
 	us := "<@" + bot + ">"
 	for i, c := range []struct {
 		post      fakediscord.Post
@@ -103,11 +104,11 @@ func TestAddressed(t *testing.T) {
 			p.Channel = square
 		}
 		w.dc.Say(p)
-		if m := r.await(t, i+2)[i+1].Message; m.Text != c.text || m.Addressed != c.addressed {
+		if m := r.Await(t, i+2)[i+1].Message; m.Text != c.text || m.Addressed != c.addressed {
 			t.Errorf("%q: %q addressed %t, want %q %t", p.Text, m.Text, m.Addressed, c.text, c.addressed)
 		}
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // What other bots say is marked, and what we say ourselves, what the system says and what is edited is no message.
@@ -124,9 +125,9 @@ func TestOthers(t *testing.T) {
 	w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "two", More: map[string]any{
 		"components": []any{map[string]any{"type": 99, "novelty": true}}, "member": map[string]any{"nick": "Bobby"},
 	}})
-	got := r.await(t, 4)
-	r.stop(t)
-	if s := texts(r.events); s != "beep hook one two" {
+	got := r.Await(t, 4)
+	r.Stop(t)
+	if s := texts(r.Events); s != "beep hook one two" {
 		t.Errorf("stored %q", s)
 	}
 	if !got[0].Message.FromBot || !got[1].Message.FromBot || got[2].Message.FromBot || got[3].Message.PersonName != "Bobby" {
@@ -149,11 +150,11 @@ func TestUnsupported(t *testing.T) {
 		{"message_snapshots", []any{map[string]any{"message": map[string]any{"content": "x"}}}, "forwarded message"},
 	} {
 		w.dc.Say(fakediscord.Post{Channel: direct, From: alice, More: map[string]any{c.field: c.value}})
-		if m := r.await(t, i+1)[i].Message; !slices.Equal(m.Unsupported, []string{c.want}) || m.Text != "" {
+		if m := r.Await(t, i+1)[i].Message; !slices.Equal(m.Unsupported, []string{c.want}) || m.Text != "" {
 			t.Errorf("%+v, want %s", m, c.want)
 		}
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // N-12: the history of a place gives what was written after a time, oldest first, under the ids that it has live, and at
@@ -164,8 +165,8 @@ func TestHistory(t *testing.T) {
 	<-time.After(5 * time.Millisecond)
 	since := time.Now()
 	<-time.After(5 * time.Millisecond) // ids hold their time in milliseconds
-	early := &run{change: make(chan struct{}, 1)}
-	if e := sendError(t, w.a.History(t.Context(), inSquare(), since, 50, early.admit)); e.Fault != chat.Unreachable {
+	early := &adaptertest.Session{}
+	if e := adaptertest.SendError(t, w.a.History(t.Context(), inSquare(), since, 50, early.Admit)); e.Fault != chat.Unreachable {
 		t.Errorf("before we know who we are: %v", e)
 	}
 	var want, ids []string
@@ -178,14 +179,14 @@ func TestHistory(t *testing.T) {
 	w.dc.Say(fakediscord.Post{Channel: square, From: otherBot, Text: "beep"})
 	w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: "in the thread"})
 	r := w.connected(w.run(nil))
-	got := &run{change: make(chan struct{}, 1)}
-	if err := w.a.History(t.Context(), inSquare(), since, 500, got.admit); err != nil {
+	got := &adaptertest.Session{}
+	if err := w.a.History(t.Context(), inSquare(), since, 500, got.Admit); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.events) != 121 || !got.events[120].Message.FromBot {
-		t.Fatalf("%d events", len(got.events))
+	if len(got.Events) != 121 || !got.Events[120].Message.FromBot {
+		t.Fatalf("%d events", len(got.Events))
 	}
-	for i, e := range got.events[:120] {
+	for i, e := range got.Events[:120] {
 		if m := e.Message; e.ID != ids[i] || m.Text != want[i] || !m.Addressed || m.Address.Type != chat.Channel || m.Address.Person != bob || m.Address.Account != account {
 			t.Fatalf("%d: %+v %+v", i, e, m)
 		}
@@ -195,26 +196,26 @@ func TestHistory(t *testing.T) {
 		limit int
 		n     int
 	}{{inSquare(), 50, 50}, {inSquare(), 120, 120}, {inCorner(), 50, 1}, {inDirect(), 50, 0}} {
-		got := &run{change: make(chan struct{}, 1)}
-		if err := w.a.History(t.Context(), c.in, since, c.limit, got.admit); err != nil || len(got.events) != c.n {
-			t.Errorf("%+v: %d events, %v, want %d", c.in, len(got.events), err, c.n)
+		got := &adaptertest.Session{}
+		if err := w.a.History(t.Context(), c.in, since, c.limit, got.Admit); err != nil || len(got.Events) != c.n {
+			t.Errorf("%+v: %d events, %v, want %d", c.in, len(got.Events), err, c.n)
 		}
 	}
 	full := errors.New("no space left on device")
-	got = &run{change: make(chan struct{}, 1), refuse: func(e chat.Event) error {
+	got = &adaptertest.Session{Refuse: func(e chat.Event) error {
 		if e.ID == ids[2] {
 			return full
 		}
 		return nil
 	}}
-	if err := w.a.History(t.Context(), inSquare(), since, 500, got.admit); !errors.Is(err, full) || len(got.events) != 2 {
-		t.Errorf("%v after %d events", err, len(got.events))
+	if err := w.a.History(t.Context(), inSquare(), since, 500, got.Admit); !errors.Is(err, full) || len(got.Events) != 2 {
+		t.Errorf("%v after %d events", err, len(got.Events))
 	}
 	w.dc.Hide(square, true)
-	if e := sendError(t, w.a.History(t.Context(), inSquare(), since, 50, got.admit)); e.Fault != chat.Refused {
+	if e := adaptertest.SendError(t, w.a.History(t.Context(), inSquare(), since, 50, got.Admit)); e.Fault != chat.Refused {
 		t.Errorf("hidden: %v", e)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // N-12: live and in the history a message is one event, and in the same place; a person without a known chat has the
@@ -226,22 +227,22 @@ func TestHistoryIsWhatCameLive(t *testing.T) {
 	w.dc.Say(fakediscord.Post{Channel: square, From: bob, Text: "<@" + bot + "> hello <@" + alice + ">"})
 	w.dc.Say(fakediscord.Post{Channel: corner, From: bob, Text: "in the thread"})
 	w.dc.Say(fakediscord.Post{Channel: direct, From: alice, Text: "psst", Files: []fakediscord.File{{Name: "a.png", Data: []byte("x")}}})
-	live := r.await(t, 3)
-	past := &run{change: make(chan struct{}, 1)}
+	live := r.Await(t, 3)
+	past := &adaptertest.Session{}
 	for _, in := range []chat.Address{inSquare(), inCorner(), {Type: chat.Direct, Person: alice}} {
-		if err := w.a.History(t.Context(), in, since, 50, past.admit); err != nil {
+		if err := w.a.History(t.Context(), in, since, 50, past.Admit); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a, _ := json.Marshal(live)
-	b, _ := json.Marshal(past.events)
+	b, _ := json.Marshal(past.Events)
 	if string(a) != string(b) {
 		t.Errorf("live    %s\nhistory %s", a, b)
 	}
-	if e := sendError(t, w.a.History(t.Context(), chat.Address{Type: chat.Direct, Person: bob}, since, 50, past.admit)); e.Fault != chat.Refused {
+	if e := adaptertest.SendError(t, w.a.History(t.Context(), chat.Address{Type: chat.Direct, Person: bob}, since, 50, past.Admit)); e.Fault != chat.Refused {
 		t.Errorf("somebody without a direct chat: %v", e)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // The account is the bot's own id, which the token begins with; of a token that does not, it tells nothing.

@@ -127,8 +127,8 @@ func TestX13NoSecretInErrorsOfFiles(t *testing.T) {
 	}
 	w.sl.Down()
 	check("no connection", w.a.Fetch(t.Context(), m.Files[0], &bytes.Buffer{}))
-	r.cancel()
-	_ = r.end(t)
+	r.Cancel()
+	_ = r.End(t)
 }
 
 // A token that may not read files gets a page to sign in, which is no file.
@@ -142,7 +142,7 @@ func TestSignInPageIsNoFile(t *testing.T) {
 	if e.Fault != chat.Refused || e.Class != chat.ClassOther || got.Len() != 0 || !strings.Contains(e.Error(), "files:read") {
 		t.Errorf("%v, %q", e, got.String())
 	}
-	_ = r.end(t)
+	_ = r.End(t)
 }
 
 // D-03: before the last call nothing is seen, so that only the last one can leave a doubt.

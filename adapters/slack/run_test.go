@@ -39,13 +39,13 @@ func TestAnotherSocketBeforeTheOldOneFalls(t *testing.T) {
 				}
 				time.Sleep(10 * time.Second)
 				w.sl.Say(fakeslack.Post{Channel: direct, From: alice, Text: "three"})
-				got := r.await(t, 3)
+				got := r.Await(t, 3)
 				for i, want := range []string{"one", "two", "three"} {
 					if got[i].Message.Text != want {
 						t.Errorf("message %d is %q", i, got[i].Message.Text)
 					}
 				}
-				r.stop(t)
+				r.Stop(t)
 			})
 		})
 	}
@@ -58,7 +58,7 @@ func TestTooManySocketsAreWaitedOut(t *testing.T) {
 		for range 4 {
 			r := w.run(nil)
 			w.sl.Disconnect("too_many_websockets", time.Second)
-			e := runError(t, r.end(t))
+			e := adaptertest.RunError(t, r.End(t))
 			if e.Cause != chat.CauseUnreachable || e.Park {
 				t.Errorf("%+v", e)
 			}
@@ -70,7 +70,7 @@ func TestTooManySocketsAreWaitedOut(t *testing.T) {
 		r := w.run(nil)
 		time.Sleep(3 * time.Minute) // a socket that lives is not one too many
 		w.sl.Disconnect("too_many_websockets", time.Second)
-		if e := runError(t, r.end(t)); e.After != time.Second {
+		if e := adaptertest.RunError(t, r.End(t)); e.After != time.Second {
 			t.Errorf("after a good time: %s", e.After)
 		}
 	})
@@ -81,7 +81,7 @@ func TestSocketModeSwitchedOff(t *testing.T) {
 	inBubble(t, func(w *world, _ *adaptertest.Network) {
 		r := w.run(nil)
 		w.sl.Disconnect("link_disabled", time.Second)
-		if e := runError(t, r.end(t)); e.Cause != chat.CauseMissingIntent || !e.Park || !strings.Contains(e.Remedy, "Socket Mode") {
+		if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseMissingIntent || !e.Park || !strings.Contains(e.Remedy, "Socket Mode") {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -98,7 +98,7 @@ func TestStopWhileFramesArrive(t *testing.T) {
 		if i%2 == 0 {
 			w.sl.Disconnect("refresh_requested", 0)
 		}
-		r.stop(t)
+		r.Stop(t)
 	}
 }
 
@@ -113,13 +113,12 @@ func TestSilenceIsToldFromQuiet(t *testing.T) {
 		}
 		w.sl.Deafen()
 		began := time.Now()
-		r.mu.Lock()
-		ups := r.ups
-		r.mu.Unlock()
-		if e := runError(t, r.end(t)); e.Cause != chat.CauseUnreachable || time.Since(began) > slack.DefaultSilence+time.Second {
+		var ups int
+		r.Until(t, func() bool { ups = r.Ups; return true })
+		if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseUnreachable || time.Since(began) > slack.DefaultSilence+time.Second {
 			t.Errorf("%+v after %s", e, time.Since(began))
 		}
-		if r.ups != ups {
+		if r.Ups != ups {
 			t.Error("a dead socket told that it lives")
 		}
 	})
@@ -137,12 +136,12 @@ func TestRedeliveryHasTheSameID(t *testing.T) {
 			return nil
 		})
 		w.sl.Say(fakeslack.Post{Channel: direct, From: alice, Text: "one"})
-		r.until(t, func() bool { return r.again > 0 })
+		r.Until(t, func() bool { return r.Again > 0 })
 		time.Sleep(10 * time.Minute)
-		if len(r.events) != 1 || w.sl.Owed() != 0 || w.sl.Lost() != 0 {
-			t.Errorf("%+v; %d are owed", r.events, w.sl.Owed())
+		if len(r.Events) != 1 || w.sl.Owed() != 0 || w.sl.Lost() != 0 {
+			t.Errorf("%+v; %d are owed", r.Events, w.sl.Owed())
 		}
-		r.stop(t)
+		r.Stop(t)
 	})
 }
 
@@ -151,12 +150,12 @@ func TestAMentionIsOneMessage(t *testing.T) {
 	w := start(t)
 	r := w.run(nil)
 	ts := w.sl.Say(fakeslack.Post{Channel: general, From: alice, Text: mention + " hello"})
-	r.until(t, func() bool { return r.again == 1 })
-	got := r.await(t, 1)
+	r.Until(t, func() bool { return r.Again == 1 })
+	got := r.Await(t, 1)
 	if len(got) != 1 || got[0].ID != general+":"+ts || got[0].Message.Text != "hello" || !got[0].Message.Addressed {
 		t.Errorf("%+v", got)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // N-30 N-16: what is wrong with a token is said with what to do about it, at the start and later.
@@ -178,8 +177,8 @@ func TestTokens(t *testing.T) {
 			w := start(t)
 			w.sl.Add(fakeslack.Fault{Method: k.method, Error: k.code, Needed: k.needed})
 			r := w.begin(nil)
-			e := runError(t, r.end(t))
-			if e.Cause != k.cause || !e.Park || !strings.Contains(e.Remedy, k.remedy) || r.ups != 0 {
+			e := adaptertest.RunError(t, r.End(t))
+			if e.Cause != k.cause || !e.Park || !strings.Contains(e.Remedy, k.remedy) || r.Ups != 0 {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -188,10 +187,10 @@ func TestTokens(t *testing.T) {
 		w := start(t)
 		r := w.run(nil)
 		w.sl.Revoke("token_revoked")
-		if e := runError(t, r.end(t)); e.Cause != chat.CauseUnreachable { // a socket that fell; the next Run finds out
+		if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseUnreachable { // a socket that fell; the next Run finds out
 			t.Errorf("%+v", e)
 		}
-		if e := runError(t, w.begin(nil).end(t)); e.Cause != chat.CauseBadCredential || !e.Park {
+		if e := adaptertest.RunError(t, w.begin(nil).End(t)); e.Cause != chat.CauseBadCredential || !e.Park {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -202,7 +201,7 @@ func TestTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		if e := runError(t, a.Run(t.Context(), "", nil, nil)); e.Cause != chat.CauseBadCredential || !e.Park || e.Remedy == "" {
+		if e := adaptertest.RunError(t, a.Run(t.Context(), "", nil, nil)); e.Cause != chat.CauseBadCredential || !e.Park || e.Remedy == "" {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -214,7 +213,7 @@ func TestRateLimitOfTheConnection(t *testing.T) {
 	for _, f := range []fakeslack.Fault{{Status: 429, RetryAfter: 20, Times: 1}, {Error: "ratelimited", Times: 1}} {
 		f.Method = "apps.connections.open"
 		w.sl.Add(f)
-		if e := runError(t, w.begin(nil).end(t)); e.Cause != chat.CauseUnreachable || e.Park || e.After < time.Second || f.RetryAfter > 0 && e.After != 20*time.Second {
+		if e := adaptertest.RunError(t, w.begin(nil).End(t)); e.Cause != chat.CauseUnreachable || e.Park || e.After < time.Second || f.RetryAfter > 0 && e.After != 20*time.Second {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -229,11 +228,11 @@ func TestIdentify(t *testing.T) {
 		t.Errorf("%+v %v %v", me, scopes, err)
 	}
 	w.sl.Revoke("invalid_auth")
-	if _, err := slack.Identify(t.Context(), o); runError(t, err).Cause != chat.CauseBadCredential {
+	if _, err := slack.Identify(t.Context(), o); adaptertest.RunError(t, err).Cause != chat.CauseBadCredential {
 		t.Error(err)
 	}
 	w.sl.Close()
-	if _, err := slack.Identify(t.Context(), o); runError(t, err).Cause != chat.CauseUnreachable {
+	if _, err := slack.Identify(t.Context(), o); adaptertest.RunError(t, err).Cause != chat.CauseUnreachable {
 		t.Error(err)
 	}
 	for _, pair := range [][2]string{{"", appToken}, {botToken, ""}, {appToken, botToken}, {"xoxp-1-x-user", appToken}, {botToken, "xapp-1 2"}} {

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/fakeslack"
 	"github.com/homing-gateway/homing/adapters/slack"
 	"github.com/homing-gateway/homing/internal/chat"
 )
 
 // heard lets somebody say something and gives the message that comes of it.
-func (w *world) heard(r *run, p fakeslack.Post) (string, chat.Message) {
+func (w *world) heard(r *adaptertest.Session, p fakeslack.Post) (string, chat.Message) {
 	w.Helper()
 	ts := w.sl.Say(p)
 	var m chat.Message
-	r.until(w.T, func() bool {
-		for _, e := range r.events {
+	r.Until(w.T, func() bool {
+		for _, e := range r.Events {
 			if e.ID == p.Channel+":"+ts && e.Message != nil {
 				m = *e.Message
 				return true
@@ -68,7 +69,7 @@ func TestPlaces(t *testing.T) {
 			if _, m = w.heard(r, fakeslack.Post{Channel: general, Thread: ts, From: alice, Text: "x", More: map[string]any{"parent_user_id": fakeslack.BotUser}}); !m.Addressed {
 				t.Errorf("a thread under our message: %+v", m)
 			}
-			r.stop(t)
+			r.Stop(t)
 		})
 	}
 }
@@ -106,7 +107,7 @@ func TestRead(t *testing.T) {
 	if now := len(w.sl.Calls("users.info")); now != n {
 		t.Errorf("%d questions for names that are known", now-n)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // What is no word of a person makes no message, whatever it looks like.
@@ -125,13 +126,11 @@ func TestWhatIsNoMessage(t *testing.T) {
 	w.sl.Deliver("events_api", map[string]any{"type": "app_rate_limited", "minute_rate_limited": 1})
 	w.sl.Deliver("interactive", map[string]any{"type": "view_submission", "user": map[string]any{"id": alice}})
 	w.heard(r, fakeslack.Post{Channel: direct, From: alice, Text: "two"})
-	r.mu.Lock()
-	for _, e := range r.events {
+	for _, e := range r.Await(t, 0) {
 		if e.Message != nil && e.Message.Text != "one" && e.Message.Text != "two" || e.Aside != nil {
 			t.Errorf("%+v %+v", e, e.Message)
 		}
 	}
-	r.mu.Unlock()
 	_, m := w.heard(r, fakeslack.Post{Channel: general, From: alice, Text: "look", More: map[string]any{"subtype": "file_share", "files": []any{"not even an object"}}})
 	if len(m.Unsupported) != 1 || m.Unsupported[0] != "file" || m.Text != "look" {
 		t.Errorf("a file: %+v", m)
@@ -142,7 +141,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 	if err := w.sl.Until(t.Context(), func() bool { return w.sl.Owed() == 0 }); err != nil {
 		t.Error(err)
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // U-01: a slash command is the command behind it.
@@ -153,7 +152,7 @@ func TestSlashCommand(t *testing.T) {
 		{direct, "status", "/status"}, {general, "resume 2", "/resume 2"}, {direct, "", "/help"}, {direct, " /stop ", "/stop"}, {direct, "!new", "/new"},
 	} {
 		w.sl.Slash(k.channel, alice, "/homing", k.text)
-		e := r.await(t, i+1)[i]
+		e := r.Await(t, i+1)[i]
 		kind := chat.Channel
 		if k.channel == direct {
 			kind = chat.Direct
@@ -163,8 +162,8 @@ func TestSlashCommand(t *testing.T) {
 		}
 	}
 	w.sl.Again() // not acknowledged in time: the same id
-	r.until(t, func() bool { return r.again == 1 })
-	r.stop(t)
+	r.Until(t, func() bool { return r.Again == 1 })
+	r.Stop(t)
 }
 
 // The press of a button in a thread belongs to the thread.
@@ -178,9 +177,9 @@ func TestPressInAThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.sl.Press(general, receipt.MessageID, alice, "Stop <all> & now")
-	m := r.await(t, 2)[1].Message
+	m := r.Await(t, 2)[1].Message
 	if to.Person = alice; m == nil || m.Text != "/stop" || m.Address != to {
 		t.Errorf("%+v", m)
 	}
-	r.stop(t)
+	r.Stop(t)
 }

@@ -92,7 +92,7 @@ func TestX13NoTokenInDownloads(t *testing.T) {
 	w := start(t)
 	_, secret, _ := strings.Cut(token, ":")
 	w.tg.Say(faketelegram.Post{Chat: alice, From: alice, File: &faketelegram.File{Kind: "document", Name: "n", Data: []byte("x")}})
-	f := w.run("", nil).await(t, 1)[0].Message.Files[0]
+	f := w.run("", nil).Await(t, 1)[0].Message.Files[0]
 	for _, fault := range []faketelegram.Fault{
 		{Method: "download", Status: 404, Description: "no /file/bot" + token + "/x"},
 		{Method: "download", Status: 502, Description: "https://api/file/bot" + token},

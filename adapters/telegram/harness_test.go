@@ -1,11 +1,7 @@
 package telegram_test
 
 import (
-	"context"
-	"errors"
-	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
@@ -98,107 +94,8 @@ func (w *world) polled(n int) {
 	}
 }
 
-// run is an adapter's Run with a core that stores what it admits.
-type run struct {
-	mu     sync.Mutex
-	events []chat.Event
-	ups    int
-	refuse func(chat.Event) error // what admit says before it stores
-	change chan struct{}
-	cancel context.CancelFunc
-	done   chan error
-}
-
-// run starts Run; stop or end waits for it.
-func (w *world) run(cursor string, refuse func(chat.Event) error) *run {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	r := &run{refuse: refuse, change: make(chan struct{}, 1), cancel: cancel, done: make(chan error, 1)}
-	go func() { r.done <- w.a.Run(ctx, cursor, r.admit, r.up) }()
-	w.t.Cleanup(func() { cancel() })
-	return r
-}
-
-func (r *run) admit(_ context.Context, e chat.Event) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.refuse != nil {
-		if err := r.refuse(e); err != nil {
-			return err
-		}
-	}
-	r.events = append(r.events, e)
-	r.wake()
-	return nil
-}
-
-func (r *run) up() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ups++
-	r.wake()
-}
-
-func (r *run) wake() {
-	select {
-	case r.change <- struct{}{}:
-	default:
-	}
-}
-
-// await waits until n events are stored and gives them.
-func (r *run) await(t *testing.T, n int) []chat.Event {
-	t.Helper()
-	r.until(t, func() bool { return len(r.events) >= n })
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]chat.Event(nil), r.events...)
-}
-
-func (r *run) until(t *testing.T, ok func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for {
-		r.mu.Lock()
-		holds := ok()
-		r.mu.Unlock()
-		if holds {
-			return
-		}
-		select {
-		case <-r.change:
-		case <-deadline:
-			t.Fatalf("waited in vain; events so far: %+v", r.events)
-		}
-	}
-}
-
-// end waits for Run to return by itself.
-func (r *run) end(t *testing.T) error {
-	t.Helper()
-	select {
-	case err := <-r.done:
-		return err
-	case <-time.After(5 * time.Minute): // of a bubble's clock, or far too long
-		t.Fatal("Run goes on")
-		return nil
-	}
-}
-
-// stop ends Run as the core does.
-func (r *run) stop(t *testing.T) {
-	t.Helper()
-	r.cancel()
-	err := r.end(t)
-	if _, fault := errors.AsType[*chat.RunError](err); fault || !errors.Is(err, context.Canceled) {
-		t.Errorf("Run after a stop: %v, want no fault, but context.Canceled", err)
-	}
-}
-
-func runError(t *testing.T, err error) *chat.RunError {
-	t.Helper()
-	e, ok := errors.AsType[*chat.RunError](err)
-	if !ok {
-		t.Fatalf("%T %v, want a RunError", err, err)
-	}
-	return e
+// run starts Run; Stop or End waits for it.
+func (w *world) run(cursor string, refuse func(chat.Event) error) *adaptertest.Session {
+	w.t.Helper()
+	return (&adaptertest.Session{Refuse: refuse}).Begin(w.t, w.a, cursor)
 }

@@ -21,14 +21,14 @@ func TestPressIsAnsweredOnceItIsStored(t *testing.T) {
 	}
 	w.tg.Press(alice, 1, alice, "Stop")
 	full := errors.New("no space left on device")
-	if err := w.run("", func(chat.Event) error { return full }).end(t); !errors.Is(err, full) {
+	if err := w.run("", func(chat.Event) error { return full }).End(t); !errors.Is(err, full) {
 		t.Fatalf("Run: %v", err)
 	}
 	if p := w.tg.Presses(); p[0].Answered || len(w.tg.Calls("answerCallbackQuery")) != 0 {
 		t.Fatal("answered although it was not stored")
 	}
 	q := w.run("", nil)
-	e := q.await(t, 1)[0]
+	e := q.Await(t, 1)[0]
 	if err := w.tg.Until(t.Context(), func() bool { return w.tg.Presses()[0].Answered }); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestPressIsAnsweredOnceItIsStored(t *testing.T) {
 	if diff := cmp.Diff(want, e.Message); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	q.stop(t)
+	q.Stop(t)
 }
 
 // Where a press cannot be answered, nothing waits for that: neither the next update nor the end of Run.
@@ -51,8 +51,8 @@ func TestPressThatCannotBeAnswered(t *testing.T) {
 		began := time.Now()
 		w.tg.Press(alice, 1, alice, "Stop")
 		w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "next"})
-		r.await(t, 2)
-		r.stop(t)
+		r.Await(t, 2)
+		r.Stop(t)
 		if d := time.Since(began); d > time.Second {
 			t.Errorf("it took %s", d)
 		}
@@ -72,8 +72,8 @@ func TestOtherPresses(t *testing.T) {
 	w.tg.Deliver("callback_query", map[string]any{"id": "2", "from": from, "data": "/tasks", "inline_message_id": "x"})
 	w.tg.Deliver("callback_query", map[string]any{"id": "3", "from": from, "game_short_name": "chess"})
 	r := w.run("", nil)
-	got := r.await(t, 3)
-	r.stop(t)
+	got := r.Await(t, 3)
+	r.Stop(t)
 	if m := got[0].Message; m == nil || m.Text != "/tasks" || m.Address.Person != "1002" || m.Address.Type != chat.Group {
 		t.Errorf("%+v", got[0].Message)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/internal/chat"
@@ -19,15 +20,15 @@ func TestCursorSurvivesRestarts(t *testing.T) {
 	w := start(t)
 	w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "once"})
 	r := w.run("", nil)
-	seen := r.await(t, 1)[0]
+	seen := r.Await(t, 1)[0]
 	w.polled(2)
-	r.stop(t)
+	r.Stop(t)
 	for i := range 5 {
 		r = w.run(seen.Cursor, nil)
 		w.polled(2 + 2*(i+1)) // one that asks what there is, one that waits
-		r.stop(t)
-		if len(r.events) != 0 {
-			t.Fatalf("came again: %+v", r.events)
+		r.Stop(t)
+		if len(r.Events) != 0 {
+			t.Fatalf("came again: %+v", r.Events)
 		}
 	}
 }
@@ -43,8 +44,8 @@ func TestPoisonIsSetAside(t *testing.T) {
 	w.tg.Deliver("message", "not even an object")
 	w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "after"})
 	r := w.run("", nil)
-	got := r.await(t, 4)
-	r.stop(t)
+	got := r.Await(t, 4)
+	r.Stop(t)
 	if got[0].Message == nil || got[0].Message.Text != "before" || got[3].Message == nil || got[3].Message.Text != "after" {
 		t.Fatalf("%+v", got)
 	}
@@ -66,12 +67,12 @@ func TestOtherKindsMoveTheCursor(t *testing.T) {
 	w.tg.Deliver("message", map[string]any{"message_id": 1, "date": 1, "chat": map[string]any{"id": -9, "type": "channel"}, "text": "x"})
 	w.tg.Deliver("message", map[string]any{"message_id": 2, "date": 1, "chat": map[string]any{"id": group, "type": "group"}, "from": map[string]any{"id": alice}, "new_chat_title": "x"})
 	r := w.run("", nil)
-	for i, e := range r.await(t, 4) {
+	for i, e := range r.Await(t, 4) {
 		if e.Message != nil || e.Moved != nil || e.Aside != nil || e.Cursor != fmt.Sprint(id+int64(i)+1) {
 			t.Errorf("%+v, want a cursor alone", e)
 		}
 	}
-	r.stop(t)
+	r.Stop(t)
 }
 
 // Telegram may count from a lower number after a quiet week; a stored offset from before must not blind us for ever.
@@ -82,15 +83,15 @@ func TestNumberingThatStartsAnew(t *testing.T) {
 		w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: fmt.Sprint(i)})
 	}
 	r := w.run("7000", nil)
-	if got := r.await(t, 3); got[2].ID != "43" || got[2].Cursor != "44" {
+	if got := r.Await(t, 3); got[2].ID != "43" || got[2].Cursor != "44" {
 		t.Fatalf("%+v", got)
 	}
 	if err := w.tg.Until(t.Context(), func() bool { return w.tg.Waiting() == 0 }); err != nil {
 		t.Fatal(err)
 	}
-	r.stop(t)
-	if len(r.events) != 3 {
-		t.Fatalf("%d events, want 3", len(r.events))
+	r.Stop(t)
+	if len(r.Events) != 3 {
+		t.Fatalf("%d events, want 3", len(r.Events))
 	}
 }
 
@@ -102,11 +103,11 @@ func TestShortConflict(t *testing.T) {
 		w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "hello"})
 		began := time.Now()
 		r := w.run("", nil)
-		r.await(t, 1)
+		r.Await(t, 1)
 		if d := time.Since(began); d > 10*time.Second || d < 500*time.Millisecond {
 			t.Errorf("waited %s", d)
 		}
-		r.stop(t)
+		r.Stop(t)
 		lines := 0
 		for _, e := range w.logs.All() {
 			if e.Level > -1 {
@@ -127,7 +128,7 @@ func TestLastingConflict(t *testing.T) {
 		w := startInBubble(t)
 		w.tg.Add(faketelegram.Fault{Method: "getUpdates", Status: 409, Description: conflict})
 		began := time.Now()
-		e := runError(t, w.run("", nil).end(t))
+		e := adaptertest.RunError(t, w.run("", nil).End(t))
 		if e.Cause != chat.CauseConflict || e.Park || e.Remedy == "" {
 			t.Fatalf("%+v", e)
 		}
@@ -136,8 +137,8 @@ func TestLastingConflict(t *testing.T) {
 		}
 		n := len(w.tg.Calls("getUpdates"))
 		r := w.run("", nil)
-		if e := runError(t, r.end(t)); e.Cause != chat.CauseConflict || r.ups != 0 {
-			t.Fatalf("%+v, up %d times", e, r.ups)
+		if e := adaptertest.RunError(t, r.End(t)); e.Cause != chat.CauseConflict || r.Ups != 0 {
+			t.Fatalf("%+v, up %d times", e, r.Ups)
 		}
 		if d := len(w.tg.Calls("getUpdates")) - n; d != 1 {
 			t.Errorf("%d polls of the second Run, want 1", d)
@@ -145,8 +146,8 @@ func TestLastingConflict(t *testing.T) {
 		w.tg.Clear()
 		w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "hello"})
 		r = w.run("", nil)
-		r.await(t, 1)
-		r.stop(t)
+		r.Await(t, 1)
+		r.Stop(t)
 		w.a.Close()
 		w.tg.Close()
 	})
@@ -164,12 +165,12 @@ func TestTwoPollers(t *testing.T) {
 		r, q := w.run("", nil), other.run("", nil)
 		var ended error
 		select {
-		case ended = <-r.done:
-			q.stop(t)
-		case ended = <-q.done:
-			r.stop(t)
+		case ended = <-r.Ended():
+			q.Stop(t)
+		case ended = <-q.Ended():
+			r.Stop(t)
 		}
-		if e := runError(t, ended); e.Cause != chat.CauseConflict {
+		if e := adaptertest.RunError(t, ended); e.Cause != chat.CauseConflict {
 			t.Fatalf("%+v", e)
 		}
 		rival.Close()
@@ -182,7 +183,7 @@ func TestTwoPollers(t *testing.T) {
 func TestWebhook(t *testing.T) {
 	w := start(t)
 	w.tg.Webhook("https://elsewhere.example/hook")
-	e := runError(t, w.run("", nil).end(t))
+	e := adaptertest.RunError(t, w.run("", nil).End(t))
 	if e.Cause != chat.CauseWebhookSet || e.Remedy == "" || e.Park {
 		t.Fatalf("%+v", e)
 	}
@@ -217,8 +218,8 @@ func TestPollFailures(t *testing.T) {
 			f.Method, f.Skip, f.Times = "getUpdates", 1, 1
 			w.tg.Add(f)
 			r := w.run("", nil)
-			r.until(t, func() bool { return r.ups == 1 })
-			e := runError(t, r.end(t))
+			r.Until(t, func() bool { return r.Ups == 1 })
+			e := adaptertest.RunError(t, r.End(t))
 			if e.Cause != chat.CauseUnreachable || e.Park {
 				t.Fatalf("%+v", e)
 			}
@@ -227,8 +228,8 @@ func TestPollFailures(t *testing.T) {
 			}
 			w.tg.Say(faketelegram.Post{Chat: alice, From: alice, Text: "hello"})
 			r = w.run("", nil)
-			r.await(t, 1)
-			r.stop(t)
+			r.Await(t, 1)
+			r.Stop(t)
 		})
 	}
 }

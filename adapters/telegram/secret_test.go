@@ -69,12 +69,12 @@ func TestTokenStaysSecret(t *testing.T) {
 			_, err = w.a.Webhook(ctx)
 			say("Webhook", err)
 			r := w.run("", nil)
-			defer func() { r.cancel(); <-r.done }()
 			select {
-			case err := <-r.done:
+			case err := <-r.Ended():
 				say("Run", err)
-				r.done <- err
 			case <-time.After(1500 * time.Millisecond):
+				r.Cancel()
+				<-r.Ended()
 			}
 			// Only Run's own poll is broken: getMe went well.
 			if c.fault != nil && c.fault.Method == "" {
@@ -84,20 +84,18 @@ func TestTokenStaysSecret(t *testing.T) {
 				w.tg.Add(f)
 				q := w.run("", nil)
 				select {
-				case err := <-q.done:
+				case err := <-q.Ended():
 					say("poll", err)
 				case <-time.After(1500 * time.Millisecond):
-					q.cancel()
-					<-q.done
+					q.Cancel()
+					<-q.Ended()
 				}
 			}
-			r.mu.Lock()
-			for _, e := range r.events {
+			for _, e := range r.Events {
 				if e.Aside != nil {
 					say("reason", e.Aside.Reason)
 				}
 			}
-			r.mu.Unlock()
 			for _, l := range w.logs.All() {
 				say("log", l.Message)
 				for k, v := range l.ContextMap() {

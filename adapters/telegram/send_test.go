@@ -203,7 +203,7 @@ func TestSendOutlivesRun(t *testing.T) {
 	if err := w.tg.Until(t.Context(), func() bool { return len(w.tg.Calls("sendMessage")) > 0 }); err != nil {
 		t.Fatal(err)
 	}
-	r.stop(t)
+	r.Stop(t)
 	if err := <-sent; err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ func (w *world) hear(posts ...faketelegram.Post) []chat.Event {
 	}
 	n := w.tg.Waiting()
 	r := w.run("", nil)
-	defer r.stop(w.t)
-	return r.await(w.t, n)[n-len(posts):]
+	defer r.Stop(w.t)
+	return r.Await(w.t, n)[n-len(posts):]
 }
 
 // S-01, S-02: topics are places of their own, in a forum and in private chats, and nothing else is.
@@ -196,8 +196,8 @@ func TestMovedOnce(t *testing.T) {
 	w := start(t)
 	w.tg.Upgrade(group, -1000000000999)
 	r := w.run("", nil)
-	got := r.await(t, 2)
-	r.stop(t)
+	got := r.Await(t, 2)
+	r.Stop(t)
 	want := &chat.Moved{Account: account, From: fmt.Sprint(group), To: "-1000000000999", ToType: chat.Group}
 	if diff := cmp.Diff(want, got[0].Moved); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

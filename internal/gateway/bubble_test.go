@@ -2,9 +2,7 @@ package gateway_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +12,7 @@ import (
 
 	"go.uber.org/zap/zaptest"
 
+	"github.com/homing-gateway/homing/adapters/adaptertest"
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	"github.com/homing-gateway/homing/adapters/telegram"
 	"github.com/homing-gateway/homing/internal/agent"
@@ -36,7 +35,7 @@ const (
 type bubble struct {
 	*testing.T
 	tg      *faketelegram.Server
-	net     *pipes
+	net     *adaptertest.Network
 	adapter *telegram.Adapter
 	gateway *gateway.Gateway
 	db      *store.DB
@@ -48,12 +47,12 @@ type bubble struct {
 func inBubble(t *testing.T, model script, f func(b *bubble), changes ...func(*gateway.Options)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{T: t, dir: t.TempDir(), net: &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}}
+		b := &bubble{T: t, dir: t.TempDir(), net: adaptertest.NewNetwork()}
 		b.tg = faketelegram.New("4711:AAHfakeSecretOfTheBot_0123456789", "homing_bot")
 		b.tg.Person(alice, "Alice")
 		b.tg.Person(bob, "Bob")
 		b.tg.Supergroup(super, "A supergroup")
-		b.tg.Serve(b.net)
+		b.tg.Serve(b.net.Listen())
 		defer b.tg.Close()
 		b.serve(model, changes...)
 		defer func() { b.stop() }()
@@ -65,7 +64,7 @@ func inBubble(t *testing.T, model script, f func(b *bubble), changes ...func(*ga
 func (b *bubble) serve(model script, changes ...func(*gateway.Options)) {
 	b.Helper()
 	var err error
-	if b.adapter, err = telegram.New(telegram.Options{Token: "4711:AAHfakeSecretOfTheBot_0123456789", APIURL: "http://telegram.test", Dial: b.net.dial}); err != nil {
+	if b.adapter, err = telegram.New(telegram.Options{Token: "4711:AAHfakeSecretOfTheBot_0123456789", APIURL: "http://telegram.test", Dial: b.net.Dial}); err != nil {
 		b.Fatal(err)
 	}
 	if b.db, err = store.Open(filepath.Join(b.dir, "homing.db")); err != nil {
@@ -204,34 +203,3 @@ func (s script) Complete(ctx context.Context, r agent.Request, onText func(strin
 	}
 	return agent.Response{Text: a.text, Calls: a.calls}, nil
 }
-
-// pipes is a network in memory.
-type pipes struct {
-	conns  chan net.Conn
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.closed:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
