@@ -151,15 +151,15 @@ func TestTelegramIsAway(t *testing.T) {
 	p := w.direct()
 	w.start()
 	w.tg.Down()
+	w.until("the trouble is told", func() bool { // before the send: one on a connection that is just being cut may have arrived
+		s := w.telegram()
+		return s.State == "degraded" && s.Cause == "unreachable"
+	})
 	w.do("send", "--to", fmt.Sprintf("telegram:%d", owner), "hold on")
 	w.until("it is tried", func() bool { return w.queue()[0].Detail != "" })
 	if q := w.queue()[0]; q.State != "queued" && q.State != "sending" || q.Attempts != 0 {
 		t.Errorf("it waits as %+v", q)
 	}
-	w.until("the trouble is told", func() bool {
-		s := w.telegram()
-		return s.State == "degraded" && s.Cause == "unreachable"
-	})
 	w.telegramIsBack()
 	p.sees("hold on")
 	p.once("hold on")

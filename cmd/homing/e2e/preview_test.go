@@ -7,6 +7,7 @@ import (
 
 	"github.com/homing-gateway/homing/adapters/adaptertest/faketelegram"
 	fake "github.com/homing-gateway/homing/internal/agent/openai/fakeopenai"
+	"github.com/homing-gateway/homing/internal/machine"
 )
 
 // grows streams a text: its beginning at once, and the rest after a time.
@@ -38,13 +39,15 @@ func TestAnswerGrows(t *testing.T) {
 	}
 	w.start()
 	for _, p := range []*place{w.direct(), w.inGroup(), w.inTopic()} {
+		asked := time.Now()
 		p.say(p.word("ask"))
 		preview := p.growing("the beginning")
 		if preview.First != "…" || !preview.Silent {
 			t.Errorf("%s: the preview came as %q, silent %t", p.name, preview.First, preview.Silent)
 		}
 		p.until("the answer stands alone", func() bool { return p.seen() == "the beginning "+p.word("end") })
-		if m := p.messages(); m[0].ID != preview.ID {
+		// At the pace of a busy machine the answer may be late, and rings then.
+		if m := p.messages(); m[0].ID != preview.ID && time.Since(asked) < machine.RingAfter {
 			t.Errorf("%s: seen %+v", p.name, m)
 		}
 	}
